@@ -1,0 +1,215 @@
+package conf
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// check looks at what no key can know alone.
+func (r *reader) check() {
+	r.checkServers()
+	r.checkMonitor()
+	r.checkUsers()
+	r.checkTLS()
+	r.checkRouting()
+}
+
+func (r *reader) checkServers() {
+	c := r.cfg
+	if !r.given["cluster.servers"] {
+		r.problem("cluster.servers", "is missing", `name every server, such as servers = ["10.0.0.1:3306", "10.0.0.2:3306"]`)
+	}
+	if c.Listen.HTTP != "" && c.Listen.HTTP == c.Listen.MySQL && !strings.HasSuffix(c.Listen.HTTP, ":0") {
+		r.problem("listen.http", "is the address of listen.mysql", "give each its own port")
+	}
+	known := map[string]bool{}
+	for _, s := range c.Cluster.Servers {
+		known[s] = true
+		if s == c.Listen.MySQL {
+			r.problem("cluster.servers", strconv.Quote(s)+" is Causeway's own listen.mysql", "name the MySQL servers behind it")
+		}
+	}
+	reading := len(c.Cluster.Servers)
+	for _, server := range sortedKeys(c.Cluster.Weights) {
+		if len(known) > 0 && !known[server] {
+			r.problem("cluster.weights", strconv.Quote(server)+" is none of cluster.servers",
+				"use the servers' own text: "+strings.Join(c.Cluster.Servers, ", "))
+		}
+		if known[server] && c.Cluster.Weights[server] == 0 {
+			reading--
+		}
+	}
+	if len(known) > 0 && reading == 0 {
+		r.problem("cluster.weights", "no server is left for reads", "give at least one server a weight above 0")
+	}
+}
+
+func (r *reader) checkMonitor() {
+	m := &r.cfg.Monitor
+	r.required("monitor.user", m.User, `name the account that probes the servers, such as user = "monitor"`)
+	r.password("monitor.", &m.Password, m.PasswordFile, m.PasswordEnv)
+	if m.PositionInterval > m.Interval {
+		r.problem("monitor.position_interval", fmt.Sprintf("%q is longer than monitor.interval (%q)", m.PositionInterval, m.Interval),
+			"write a shorter time")
+	}
+	if m.WatchTimeout >= m.Timeout {
+		r.problem("monitor.watch_timeout", fmt.Sprintf("%q is not shorter than monitor.timeout (%q)", m.WatchTimeout, m.Timeout),
+			"write a shorter time")
+	}
+}
+
+// required refuses an empty value, unless a problem with it is known already.
+func (r *reader) required(key, value, instead string) {
+	switch {
+	case value != "" || r.hasProblem(key):
+	case r.given[key]:
+		r.problem(key, "is empty", instead)
+	default:
+		r.problem(key, "is missing", instead)
+	}
+}
+
+func (r *reader) hasProblem(key string) bool {
+	for _, p := range r.out.List {
+		if p.Key == key {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *reader) checkUsers() {
+	c := r.cfg
+	if len(c.Users) == 0 && !r.hasProblem(usersKey) {
+		r.problem(usersKey, "is missing", "write a [[users]] table with name and password for each account that applications use")
+	}
+	first := map[string]int{}
+	for i := range c.Users {
+		u, prefix := &c.Users[i], userPrefix(i)
+		r.required(prefix+"name", u.Name, `name the account, such as name = "app"`)
+		if j, taken := first[u.Name]; taken && u.Name != "" {
+			r.problem(prefix+"name", fmt.Sprintf("%q is the name of users[%d] too", u.Name, j+1), "name each user once")
+		} else {
+			first[u.Name] = i
+		}
+		r.password(prefix, &u.Password, u.PasswordFile, u.PasswordEnv)
+		if u.MaxConnections > c.Limits.MaxConnections {
+			r.problem(prefix+"max_connections", fmt.Sprintf("%d is above limits.max_connections (%d)", u.MaxConnections, c.Limits.MaxConnections),
+				"write a smaller number or raise that limit")
+		}
+	}
+}
+
+// password resolves the three ways to give one; exactly one must be used. An
+// empty password is possible, but only when written as such.
+func (r *reader) password(prefix string, dst *Secret, file, env string) {
+	var used []string
+	for _, key := range []string{"password", "password_file", "password_env"} {
+		if r.given[prefix+key] {
+			used = append(used, prefix+key)
+		}
+	}
+	switch {
+	case len(used) == 0:
+		r.problem(prefix+"password", "is missing", "give one of password, password_file and password_env")
+	case len(used) > 1:
+		r.problem(used[1], "is one password too many beside "+used[0], "keep one of password, password_file and password_env")
+	case file != "":
+		r.passwordFile(prefix+"password_file", dst, file)
+	case env != "":
+		value := r.getenv(env)
+		if value == "" {
+			r.problem(prefix+"password_env", "the environment variable "+env+" is empty or not set", "set it where Causeway is started")
+		}
+		*dst = NewSecret(value)
+	case !strings.HasSuffix(used[0], ".password") && !r.hasProblem(used[0]):
+		r.problem(used[0], "is empty", "remove it or name where the password is")
+	}
+}
+
+func (r *reader) passwordFile(key string, dst *Secret, file string) {
+	path := r.path(file)
+	info, err := os.Stat(path)
+	if err != nil {
+		r.problem(key, "cannot be read: "+reason(err), "name a file that Causeway's user can read")
+		return
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		r.problem(key, "cannot be read: "+reason(err), "name a file that Causeway's user can read")
+		return
+	}
+	if info.Mode().Perm()&0o007 != 0 {
+		r.warn(key, fmt.Sprintf("%s is open to every user of this machine (mode %04o); run chmod 600 on it", file, info.Mode().Perm()))
+	}
+	text := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
+	if text == "" {
+		r.problem(key, "the file is empty", "put the password into it")
+	}
+	*dst = NewSecret(text)
+}
+
+// path makes a file's name absolute to the configuration's folder.
+func (r *reader) path(file string) string {
+	if filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(r.dir, file)
+}
+
+func (r *reader) checkTLS() {
+	t, b := &r.cfg.TLS, &r.cfg.Backend
+	switch {
+	case t.Cert != "" && t.Key == "":
+		r.problem("tls.key", "is missing beside tls.cert", "name the certificate's key file, or neither")
+	case t.Cert == "" && t.Key != "":
+		r.problem("tls.cert", "is missing beside tls.key", "name the key's certificate file, or neither")
+	case t.Cert != "":
+		t.Cert, t.Key = r.path(t.Cert), r.path(t.Key)
+		if _, err := tls.LoadX509KeyPair(t.Cert, t.Key); err != nil {
+			r.problem("tls.cert", "cannot be used with tls.key: "+reason(err), "name a PEM certificate and its own private key")
+		}
+	}
+	if b.CA != "" {
+		b.CA = r.path(b.CA)
+		if data, err := os.ReadFile(b.CA); err != nil {
+			r.problem("backend.ca", "cannot be read: "+reason(err), "name a PEM file")
+		} else if !x509.NewCertPool().AppendCertsFromPEM(data) {
+			r.problem("backend.ca", "has no certificate in it", "name a PEM file")
+		}
+	}
+	for key, set := range map[string]bool{"backend.ca": b.CA != "", "backend.server_name": b.ServerName != ""} {
+		if set && b.TLS != TLSVerify && !r.hasProblem("backend.tls") {
+			r.problem(key, fmt.Sprintf("has no effect with backend.tls = %q", b.TLS), `write tls = "verify", or remove it`)
+		}
+	}
+}
+
+// reason drops the operation and the path from a file error.
+func reason(err error) string {
+	for {
+		inner, ok := err.(interface{ Unwrap() error })
+		if !ok || inner.Unwrap() == nil {
+			return err.Error()
+		}
+		err = inner.Unwrap()
+	}
+}
+
+func (r *reader) checkRouting() {
+	rt, fb := &r.cfg.Routing, &r.cfg.Fallback
+	if rt.MaxWait < rt.Wait {
+		r.problem("routing.max_wait", fmt.Sprintf("%q is shorter than routing.wait (%q)", rt.MaxWait, rt.Wait), "write at least as long a time")
+	}
+	if fb.QPS > 0 && fb.Burst < 1 {
+		r.problem("fallback.burst", fmt.Sprintf("a burst of %g lets no read through", fb.Burst), "write at least 1, or qps = 0 for no fallback")
+	}
+	if rt.UnsafeSkipTokenCheck {
+		r.warn("routing.unsafe_skip_token_check", "sessions may miss their own writes")
+	}
+}

@@ -1,0 +1,198 @@
+package conf
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/BurntSushi/toml"
+)
+
+// usersKey is the one array of tables; its keys are userOptions.
+const usersKey = "users"
+
+// Load reads and checks the file at path. getenv answers for password_env. The
+// error is a *Problems with everything that is wrong, or why the file could
+// not be read.
+func Load(path string, getenv func(string) string) (*Config, error) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, fmt.Errorf("read configuration: %w", err)
+	}
+	r := &reader{
+		dir:    filepath.Dir(path),
+		getenv: getenv,
+		lines:  indexLines(string(data)),
+		given:  map[string]bool{},
+		out:    &Problems{Path: path},
+	}
+	r.cfg = defaults()
+	var raw map[string]any
+	if _, err := toml.Decode(string(data), &raw); err != nil {
+		r.out.List = append(r.out.List, syntaxProblem(err, string(data)))
+		return nil, r.out
+	}
+	r.table("", raw)
+	r.check()
+	if len(r.out.List) > 0 {
+		r.out.sort()
+		return nil, r.out
+	}
+	return r.cfg, nil
+}
+
+// reader fills one Config from one file and collects what is wrong with it.
+type reader struct {
+	dir    string
+	getenv func(string) string
+	lines  lineIndex
+	given  map[string]bool // keys that the file has, right or wrong
+	cfg    *Config
+	out    *Problems
+}
+
+// problem notes a mistake at key; its line is looked up.
+func (r *reader) problem(key, wrong, instead string) {
+	r.out.List = append(r.out.List, Problem{r.lines.of(key), key, wrong, instead})
+}
+
+// warn notes a doubt.
+func (r *reader) warn(key, doubt string) {
+	r.cfg.Warnings = append(r.cfg.Warnings, key+": "+doubt)
+}
+
+// table reads one level of the file: options, sections and strangers.
+func (r *reader) table(prefix string, raw map[string]any) {
+	for _, name := range sortedKeys(raw) {
+		key, v := prefix+name, raw[name]
+		r.given[key] = true
+		switch {
+		case key == usersKey:
+			r.users(v)
+		case isSection(key):
+			if section, ok := v.(map[string]any); ok {
+				r.table(key+".", section)
+			} else {
+				r.problem(key, described(v)+" is no table", fmt.Sprintf("write [%s] on a line of its own and its keys below", key))
+			}
+		default:
+			set(r, options, r.cfg, key, key, v)
+		}
+	}
+}
+
+// users reads [[users]]. The n-th table's keys are called users[n].name, with
+// n from 1.
+func (r *reader) users(v any) {
+	tables, ok := userTables(v)
+	if !ok {
+		r.problem(usersKey, described(v)+" is no array of tables", "write [[users]], in double brackets, for each user")
+		return
+	}
+	for i, raw := range tables {
+		user := defaultUser()
+		prefix := userPrefix(i)
+		for _, name := range sortedKeys(raw) {
+			r.given[prefix+name] = true
+			set(r, userOptions, &user, name, prefix+name, raw[name])
+		}
+		r.cfg.Users = append(r.cfg.Users, user)
+	}
+}
+
+func userPrefix(i int) string { return fmt.Sprintf("%s[%d].", usersKey, i+1) }
+
+// userTables takes both ways of writing it: [[users]] and users = [{...}].
+func userTables(v any) ([]map[string]any, bool) {
+	if tables, ok := v.([]map[string]any); ok {
+		return tables, true
+	}
+	items, ok := v.([]any)
+	if !ok {
+		return nil, false
+	}
+	var tables []map[string]any
+	for _, item := range items {
+		table, ok := item.(map[string]any)
+		if !ok {
+			return nil, false
+		}
+		tables = append(tables, table)
+	}
+	return tables, true
+}
+
+// set finds key in the table of options and stores v; path is how the key is
+// called in a problem.
+func set[T any](r *reader, table []option[T], dst *T, key, path string, v any) {
+	for _, o := range table {
+		if o.key != key {
+			continue
+		}
+		if f := o.set(dst, v); f != nil {
+			r.problem(path, f.wrong, f.instead)
+		}
+		return
+	}
+	r.problem(path, "is no option", suggestion(key, len(path) > len(key)))
+}
+
+// isSection tells whether options live below key.
+func isSection(key string) bool {
+	return slices.ContainsFunc(options, func(o option[Config]) bool {
+		return strings.HasPrefix(o.key, key+".")
+	})
+}
+
+// defaults returns a Config with the defaults of the table.
+func defaults() *Config {
+	c := &Config{}
+	fill(c, options)
+	return c
+}
+
+func defaultUser() User {
+	var u User
+	fill(&u, userOptions)
+	return u
+}
+
+// fill sets the defaults. One that its own option refuses is a mistake in the
+// table and nobody else's.
+func fill[T any](dst *T, table []option[T]) {
+	for _, o := range table {
+		if o.def == "" {
+			continue
+		}
+		var raw map[string]any
+		if _, err := toml.Decode("v = "+o.def, &raw); err != nil {
+			panic("BUG: default of " + o.key + ": " + err.Error())
+		}
+		if f := o.set(dst, raw["v"]); f != nil {
+			panic("BUG: default of " + o.key + ": " + f.wrong)
+		}
+	}
+}
+
+// syntaxProblem turns the library's error into a Problem. The library quotes
+// what it stumbled over, which on a password's line would be the password.
+func syntaxProblem(err error, data string) Problem {
+	var pe toml.ParseError
+	if !errors.As(err, &pe) {
+		return Problem{Wrong: "not readable as TOML"}
+	}
+	p := Problem{Line: pe.Position.Line, Wrong: "broken TOML: " + pe.Message,
+		Instead: "nothing after it was read; strings need quotes, see https://toml.io"}
+	lines := strings.Split(data, "\n")
+	near := strings.Join(lines[max(0, p.Line-2):min(len(lines), p.Line+1)], "\n")
+	if strings.Contains(strings.ToLower(near+pe.LastKey), "password") {
+		p.Wrong = "broken TOML at or near a password, which is not shown here"
+	}
+	return p
+}
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
