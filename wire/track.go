@@ -1,0 +1,139 @@
+package wire
+
+// TrackKind is the type byte of an entry in a session-state block.
+// Specification: mysql_com.h, enum_session_state_type.
+type TrackKind byte
+
+// The kinds of entries.
+const (
+	TrackSystemVariable             TrackKind = 0
+	TrackSchema                     TrackKind = 1
+	TrackStateChange                TrackKind = 2
+	TrackGTIDs                      TrackKind = 3
+	TrackTransactionCharacteristics TrackKind = 4
+	TrackTransactionState           TrackKind = 5
+)
+
+// gtidEncodingText is the one encoding of tracked GTIDs that exists.
+const gtidEncodingText = 0
+
+// WalkTrack calls fn for each entry of a session-state block (OK.Track), in
+// order, and stops at fn's first error, which it returns. It does not
+// allocate; name and value are slices into block.
+//
+// A system variable has name and value; every other kind has a value only: the
+// schema, "0" or "1" for a state change, the text of the set for GTIDs, the
+// statement for characteristics, the eight letters for a transaction state.
+// An entry of an unknown kind is given with its raw bytes as value, so that a
+// newer server's news can be counted and skipped. GTIDs in an unknown encoding
+// are an error: to skip them would lose a token.
+func WalkTrack(block []byte, fn func(kind TrackKind, name, value []byte) error) error {
+	for len(block) > 0 {
+		kind := TrackKind(block[0])
+		data, n, ok := ReadLenEncBytes(block[1:])
+		if !ok {
+			return malformed("session state entry")
+		}
+		block = block[1+n:]
+		if err := walkEntry(kind, data, fn); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func walkEntry(kind TrackKind, data []byte, fn func(kind TrackKind, name, value []byte) error) error {
+	switch kind {
+	case TrackSystemVariable:
+		return walkVariables(data, fn)
+	case TrackGTIDs:
+		// The manual's page lists the GTIDs as one string; the server
+		// (Session_gtids_tracker) puts one byte of encoding before it.
+		if len(data) == 0 || data[0] != gtidEncodingText {
+			return malformed("encoding of tracked GTIDs")
+		}
+		data = data[1:]
+	case TrackSchema, TrackStateChange, TrackTransactionCharacteristics, TrackTransactionState:
+	default:
+		return fn(kind, nil, data)
+	}
+	value, _, ok := ReadLenEncBytes(data)
+	if !ok {
+		return malformed("session state value")
+	}
+	return fn(kind, nil, value)
+}
+
+// walkVariables reads the pairs of one entry. MySQL writes one pair an entry;
+// MariaDB may write several.
+func walkVariables(data []byte, fn func(kind TrackKind, name, value []byte) error) error {
+	if len(data) == 0 {
+		return malformed("session state variable")
+	}
+	for len(data) > 0 {
+		name, n, ok := ReadLenEncBytes(data)
+		if !ok {
+			return malformed("session state variable")
+		}
+		value, m, ok := ReadTextValue(data[n:])
+		if !ok {
+			return malformed("session state variable")
+		}
+		data = data[n+m:]
+		if err := fn(TrackSystemVariable, name, value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// AppendTrackVariable appends an entry that says a system variable changed.
+func AppendTrackVariable(b []byte, name, value string) []byte {
+	b = append(b, byte(TrackSystemVariable))
+	b = AppendLenEncInt(b, uint64(lenEncStringSize(len(name))+lenEncStringSize(len(value))))
+	return AppendLenEncString(AppendLenEncString(b, name), value)
+}
+
+// AppendTrackSchema appends an entry that says the current schema is now name.
+func AppendTrackSchema(b []byte, name string) []byte {
+	return appendTrackValue(b, TrackSchema, name)
+}
+
+// AppendTrackStateChange appends an entry of session_track_state_change.
+func AppendTrackStateChange(b []byte, changed bool) []byte {
+	if changed {
+		return appendTrackValue(b, TrackStateChange, "1")
+	}
+	return appendTrackValue(b, TrackStateChange, "0")
+}
+
+// AppendTrackGTIDs appends an entry with the text of a set of GTIDs.
+func AppendTrackGTIDs(b []byte, set string) []byte {
+	b = append(b, byte(TrackGTIDs))
+	b = AppendLenEncInt(b, uint64(1+lenEncStringSize(len(set))))
+	return AppendLenEncString(append(b, gtidEncodingText), set)
+}
+
+// AppendTrackTransaction appends an entry of session_track_transaction_info:
+// kind is TrackTransactionCharacteristics or TrackTransactionState.
+func AppendTrackTransaction(b []byte, kind TrackKind, value string) []byte {
+	return appendTrackValue(b, kind, value)
+}
+
+func appendTrackValue(b []byte, kind TrackKind, value string) []byte {
+	b = AppendLenEncInt(append(b, byte(kind)), uint64(lenEncStringSize(len(value))))
+	return AppendLenEncString(b, value)
+}
+
+// lenEncStringSize is the size of a string<lenenc> of n bytes with its length.
+func lenEncStringSize(n int) int {
+	switch {
+	case n <= maxLenEnc1:
+		return 1 + n
+	case n <= 0xffff:
+		return 3 + n
+	case n <= 0xffffff:
+		return 4 + n
+	}
+	return maxLenEncIntSize + n
+}
