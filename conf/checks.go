@@ -124,7 +124,7 @@ func (r *reader) password(prefix string, dst *Secret, file, env string) {
 	case env != "":
 		value := r.getenv(env)
 		if value == "" {
-			r.problem(prefix+"password_env", "the environment variable "+env+" is empty or not set", "set it where Causeway is started")
+			r.problem(prefix+"password_env", "the environment variable of that name is empty or not set", "set it where Causeway is started")
 		}
 		*dst = NewSecret(value)
 	case !strings.HasSuffix(used[0], ".password") && !r.hasProblem(used[0]):

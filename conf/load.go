@@ -77,7 +77,7 @@ func (r *reader) table(prefix string, raw map[string]any) {
 			if section, ok := v.(map[string]any); ok {
 				r.table(key+".", section)
 			} else {
-				r.problem(key, described(v)+" is no table", fmt.Sprintf("write [%s] on a line of its own and its keys below", key))
+				r.problem(key, "this "+typeName(v)+" is no table", fmt.Sprintf("write [%s] on a line of its own and its keys below", key))
 			}
 		default:
 			set(r, options, r.cfg, key, key, v)
@@ -90,7 +90,7 @@ func (r *reader) table(prefix string, raw map[string]any) {
 func (r *reader) users(v any) {
 	tables, ok := userTables(v)
 	if !ok {
-		r.problem(usersKey, described(v)+" is no array of tables", "write [[users]], in double brackets, for each user")
+		r.problem(usersKey, "this "+typeName(v)+" is no array of tables", "write [[users]], in double brackets, for each user")
 		return
 	}
 	for i, raw := range tables {

@@ -3,7 +3,10 @@ package conf
 import (
 	"os"
 	"path/filepath"
+	"reflect"
+	"strings"
 	"testing"
+	"time"
 )
 
 // fiveLines is the configuration of the README.
@@ -44,5 +47,181 @@ func TestFiveLines(t *testing.T) {
 	}
 	if len(c.Warnings) > 0 {
 		t.Errorf("warnings: %q", c.Warnings)
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	got, err := load(t, patched("http = \"127.0.0.1:6080\"\n", ""), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Config{
+		Listen:     Listen{MySQL: "127.0.0.1:6033"},
+		Cluster:    Cluster{Servers: []string{"127.0.0.1:3311", "127.0.0.1:3312", "127.0.0.1:3313"}, Weights: map[string]int{}},
+		Users:      []User{{Name: "app", Password: NewSecret("app_pw")}},
+		Backend:    Backend{TLS: TLSPreferred, ConnectTimeout: 2 * time.Second},
+		Routing:    Routing{Policy: PolicyRoundRobin, Wait: 10 * time.Millisecond, MaxWait: time.Second, MaxStaleness: 2 * time.Second},
+		Fallback:   Fallback{QPS: 1000, Burst: 2000},
+		Classifier: Classifier{ReadOnlyFunctions: []string{}, CacheEntries: 10000},
+		Limits:     Limits{MaxConnections: 10000, MaxAllowedPacket: 64 << 20, TokenIntervals: 64, LoginTimeout: 10 * time.Second},
+		Log:        Log{Level: "info", Format: LogAuto},
+		Monitor: Monitor{User: "monitor", Password: NewSecret("monitor_pw"), Interval: 500 * time.Millisecond,
+			PositionInterval: 100 * time.Millisecond, Timeout: time.Second, WatchTimeout: 100 * time.Millisecond},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+// TestEveryFieldIsSet changes every option and looks whether the Config follows,
+// so that no row of the table can set another row's field.
+func TestEveryFieldIsSet(t *testing.T) {
+	text := `
+[listen]
+mysql = ":1"
+http = "[::1]:2"
+[cluster]
+servers = ["db1:3306", "[fe80::1]:3306"]
+weights = { "db1:3306" = 0 }
+allow_filtered = true
+[monitor]
+user = "m"
+password_env = "M"
+interval = "3s"
+position_interval = "4ms"
+timeout = "5s"
+watch_timeout = "60ms"
+[[users]]
+name = "u"
+password_file = "u.pw"
+max_connections = 7
+[[users]]
+name = "v"
+password = ""
+[backend]
+tls = "verify"
+server_name = "db"
+connect_timeout = "8s"
+[tls]
+required = true
+[routing]
+policy = "latency"
+wait = "9ms"
+max_wait = "11s"
+max_staleness = "0s"
+unsafe_skip_token_check = true
+[fallback]
+qps = 12.5
+burst = 13
+[classifier]
+read_only_functions = ["f", "app.g"]
+cache_entries = 140
+[limits]
+max_connections = 15
+max_allowed_packet = "16 mb"
+token_intervals = 17
+login_timeout = "18s"
+[log]
+level = "debug"
+format = "json"
+`
+	text = strings.Replace(text, `"4ms"`, `"40ms"`, 1)
+	dir := t.TempDir()
+	write(t, filepath.Join(dir, "u.pw"), "u pw \n", 0o600)
+	write(t, filepath.Join(dir, "c.toml"), text, 0o600)
+	got, err := Load(filepath.Join(dir, "c.toml"), func(k string) string { return "env of " + k })
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &Config{
+		Listen:  Listen{":1", "[::1]:2"},
+		Cluster: Cluster{[]string{"db1:3306", "[fe80::1]:3306"}, map[string]int{"db1:3306": 0}, true},
+		Monitor: Monitor{"m", NewSecret("env of M"), "", "M", 3 * time.Second, 40 * time.Millisecond, 5 * time.Second, 60 * time.Millisecond},
+		Users: []User{{Name: "u", Password: NewSecret("u pw "), PasswordFile: "u.pw", MaxConnections: 7},
+			{Name: "v", Password: NewSecret("")}},
+		Backend:    Backend{TLS: TLSVerify, ServerName: "db", ConnectTimeout: 8 * time.Second},
+		TLS:        TLS{Required: true},
+		Routing:    Routing{PolicyLatency, 9 * time.Millisecond, 11 * time.Second, 0, true},
+		Fallback:   Fallback{12.5, 13},
+		Classifier: Classifier{[]string{"f", "app.g"}, 140},
+		Limits:     Limits{15, 16 << 20, 17, 18 * time.Second},
+		Log:        Log{"debug", LogJSON},
+		Warnings:   []string{"routing.unsafe_skip_token_check: sessions may miss their own writes"},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	if got.Cluster.Weight("db1:3306") != 0 || got.Cluster.Weight("[fe80::1]:3306") != 1 {
+		t.Error("Weight")
+	}
+}
+
+func TestPasswordFile(t *testing.T) {
+	cases := []struct {
+		name, content string
+		mode          os.FileMode
+		want          string // password
+		warned        bool
+		failed        bool
+	}{
+		{"newline", "pw\n", 0o600, "pw", false, false},
+		{"no newline", "pw", 0o600, "pw", false, false},
+		{"one newline only", "pw\n\n", 0o600, "pw\n", false, false},
+		{"carriage return", "pw\r\n", 0o600, "pw", false, false},
+		{"group may read", "pw", 0o640, "pw", false, false},
+		{"all may read", "pw", 0o644, "pw", true, false},
+		{"empty", "\n", 0o600, "", false, true},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			file := filepath.Join(dir, "pw")
+			write(t, file, c.content, c.mode)
+			write(t, filepath.Join(dir, "c.toml"), patched(`password = "app_pw"`, "password_file = \""+file+"\""), 0o600)
+			cfg, err := Load(filepath.Join(dir, "c.toml"), os.Getenv)
+			if (err != nil) != c.failed {
+				t.Fatalf("error %v", err)
+			}
+			if err != nil {
+				return
+			}
+			if got := cfg.Users[0].Password.Reveal(); got != c.want {
+				t.Errorf("password %q, want %q", got, c.want)
+			}
+			if (len(cfg.Warnings) == 1) != c.warned {
+				t.Errorf("warnings %q", cfg.Warnings)
+			}
+		})
+	}
+}
+
+// write makes a file of exactly that mode, whatever the umask.
+func write(t *testing.T, path, content string, mode os.FileMode) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(content), mode); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, mode); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLineIndex(t *testing.T) {
+	x := indexLines("a.b = 1\n[t]\n\"c\" = 2 # [no]\n[[u]]\nd = \"\"\"\nd = 9\nx = 1\n\"\"\"\ne = 3\n[[u]]\nd = 4\n[t.s]\nf=5")
+	for key, want := range map[string]int{"a.b": 1, "t": 2, "t.c": 3, "u": 4, "u[1].d": 5, "u[1].x": 4, "u[1].e": 9, "u[2].d": 11, "t.s.f": 13, "none": 0, "t.none": 2} {
+		if got := x.of(key); got != want {
+			t.Errorf("%s: line %d, want %d", key, got, want)
+		}
+	}
+}
+
+func TestEditDistance(t *testing.T) {
+	for _, c := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"wait", "wiat", 2}, {"abc", "abc", 0}} {
+		if got := editDistance(c.a, c.b); got != c.want {
+			t.Errorf("%q %q: %d, want %d", c.a, c.b, got, c.want)
+		}
 	}
 }
