@@ -48,8 +48,8 @@ type Node struct {
 
 	// Up is true while the node answers probes. Exclude is empty if the node
 	// may serve, else the reason in an operator's words ("joining: waits for
-	// the source's position", "replication filters", ...). An excluded node
-	// serves nothing; a lagging one is not excluded, its position tells.
+	// the source's position", "replication filters", "down: ..."). An excluded
+	// node serves nothing; a lagging one is not excluded, its position tells.
 	Up      bool
 	Exclude string
 
@@ -65,6 +65,10 @@ type Node struct {
 	// node covers was asked for: the node is at most now - FreshAsOf stale.
 	// Zero: unproved.
 	FreshAsOf time.Time
+
+	// Errant holds transactions that only this replica has executed. They
+	// prove nothing about a token and are shown for people.
+	Errant gtid.Set
 
 	// Defaults holds the node's global values of the tracked session
 	// variables, in lower case names: what a new connection starts with.
@@ -82,6 +86,7 @@ type Lag struct {
 	LastError     string        // last IO or SQL error, "" if none
 	Delay         time.Duration // configured SOURCE_DELAY
 	Position      time.Duration // lag by position: 0 when it covers the last sample; -1 unknown
+	Transport     time.Duration // not yet received, by position at SampledAt; -1 unknown
 	Apply         time.Duration // by commit timestamps, -1 unknown
 	OldestTrx     time.Duration // age of the oldest transaction being applied, 0 none
 	ReceivedUnapp uint64        // transactions received but not applied
@@ -108,7 +113,7 @@ func (n *Node) Usable() bool { return n != nil && n.Up && n.Exclude == "" }
 // behind an atomic pointer held by the monitor; nobody mutates it.
 type View struct {
 	Nodes    []*Node // in the configured order
-	Source   *Node   // nil: no source known
+	Source   *Node   // nil: no source known; not Up: it is lost and nobody took its place
 	Replicas []*Node // nodes with RoleReplica, usable or not
 
 	SourcePosition gtid.Set  // last sampled gtid_executed of the source
