@@ -4,6 +4,7 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -132,26 +133,39 @@ func (r *reader) password(prefix string, dst *Secret, file, env string) {
 	}
 }
 
+// maxPassword bounds what is read from a password file; it may be a device.
+const maxPassword = 64 << 10
+
 func (r *reader) passwordFile(key string, dst *Secret, file string) {
-	path := r.path(file)
-	info, err := os.Stat(path)
-	if err != nil {
-		r.problem(key, "cannot be read: "+reason(err), "name a file that Causeway's user can read")
-		return
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		r.problem(key, "cannot be read: "+reason(err), "name a file that Causeway's user can read")
-		return
-	}
-	if info.Mode().Perm()&0o007 != 0 {
-		r.warn(key, fmt.Sprintf("%s is open to every user of this machine (mode %04o); run chmod 600 on it", file, info.Mode().Perm()))
-	}
+	data, mode, err := readPassword(r.path(file))
 	text := strings.TrimSuffix(strings.TrimSuffix(string(data), "\n"), "\r")
-	if text == "" {
+	switch {
+	case err != nil:
+		r.problem(key, "cannot be read: "+reason(err), "name a file that Causeway's user can read")
+	case len(data) > maxPassword:
+		r.problem(key, "the file is longer than any password", "put the password alone into it")
+	case text == "":
 		r.problem(key, "the file is empty", "put the password into it")
 	}
+	if err == nil && mode.Perm()&0o007 != 0 {
+		r.warn(key, fmt.Sprintf("%s is open to every user of this machine (mode %04o); run chmod 600 on it", file, mode.Perm()))
+	}
 	*dst = NewSecret(text)
+}
+
+// readPassword returns the file's content, cut after maxPassword and a byte.
+func readPassword(path string) ([]byte, os.FileMode, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return nil, 0, err
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxPassword+1))
+	return data, info.Mode(), err
 }
 
 // path makes a file's name absolute to the configuration's folder.

@@ -23,6 +23,11 @@ func Load(path string, getenv func(string) string) (*Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read configuration: %w", err)
 	}
+	return parse(path, data, getenv)
+}
+
+// parse checks the content of the file at path.
+func parse(path string, data []byte, getenv func(string) string) (*Config, error) {
 	r := &reader{
 		dir:    filepath.Dir(path),
 		getenv: getenv,
