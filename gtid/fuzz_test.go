@@ -1,7 +1,8 @@
 package gtid
 
 import (
-	"fmt"
+	"math/bits"
+	"strconv"
 	"testing"
 )
 
@@ -40,18 +41,25 @@ func FuzzParse(f *testing.F) {
 // origins of 64 numbers each.
 type model [6]uint64
 
-var origins = [6]string{"U1:", "U1:a:", "U1:b:", "U2:", "U2:a:", "UA:"}
+var origins = [6]string{u1 + ":", u1 + ":a:", u1 + ":b:", u2 + ":", u2 + ":a:", uA + ":"}
 
+// set writes each number out on its own: merging is what is tested.
 func (m model) set() Set {
-	text := ""
-	for o, bits := range m {
-		for n := range 64 {
-			if bits>>n&1 == 1 {
-				text += fmt.Sprintf("%s%d,", origins[o], n+1)
-			}
+	var text []byte
+	for o, b := range m {
+		prefix := origins[o]
+		for ; b != 0; b &= b - 1 {
+			text = append(text, prefix...)
+			text = strconv.AppendInt(text, int64(bits.TrailingZeros64(b))+1, 10)
+			prefix = ":"
 		}
+		text = append(text, ',')
 	}
-	return set(text)
+	s, err := ParseBytes(text)
+	if err != nil {
+		panic(err)
+	}
+	return s
 }
 
 // models cuts the fuzzer's bytes into as many models as wanted. Runs of bits
