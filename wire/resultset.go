@@ -41,7 +41,16 @@ func AppendColumn(b []byte, c Column) []byte {
 	b = binary.LittleEndian.AppendUint32(b, c.Length)
 	b = append(b, c.Type)
 	b = binary.LittleEndian.AppendUint16(b, c.Flags)
-	return append(b, 0, 0, 0) // decimals, filler
+	return append(b, decimals(c.Type), 0, 0) // filler
+}
+
+// decimals is what the server puts there: 0x1f for text and floating point,
+// whose number of decimals is not fixed.
+func decimals(columnType byte) byte {
+	if columnType == TypeVarString || columnType == TypeDouble {
+		return 0x1f
+	}
+	return 0
 }
 
 // AppendTextRow appends a row of the text protocol; nil is NULL.
