@@ -1,0 +1,223 @@
+package rig
+
+import (
+	"bytes"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// userHZ is the kernel's unit for CPU times in /proc: a fixed 100 a second on
+// every Linux that Go runs on.
+const userHZ = 100
+
+// Proc is a program that the rig started and will stop.
+type Proc struct {
+	Name string
+	Log  string // path of its standard output and error
+
+	cmd  *exec.Cmd
+	done chan struct{}
+	err  error // why it ended; valid once done is closed
+}
+
+// Start runs a program with its output in dir/name.log.
+func Start(dir, name, program string, args ...string) (*Proc, error) {
+	return StartEnv(dir, name, nil, program, args...)
+}
+
+// StartEnv is Start with variables added to the environment.
+func StartEnv(dir, name string, env []string, program string, args ...string) (*Proc, error) {
+	p := &Proc{Name: name, Log: filepath.Join(dir, name+".log"), done: make(chan struct{})}
+	log, err := os.Create(p.Log)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	p.cmd = exec.Command(program, args...)
+	p.cmd.Stdout, p.cmd.Stderr = log, log
+	p.cmd.Env = append(os.Environ(), env...)
+	// The program must not outlive a test run that was killed.
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	if err := p.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", name, err)
+	}
+	go func() {
+		p.err = p.cmd.Wait()
+		close(p.done)
+	}()
+	return p, nil
+}
+
+// Pid returns the process id.
+func (p *Proc) Pid() int { return p.cmd.Process.Pid }
+
+// Stop ends the program with SIGTERM, after ten seconds with SIGKILL, and
+// returns how it ended.
+func (p *Proc) Stop() error {
+	_ = p.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-p.done:
+	case <-time.After(10 * time.Second):
+		_ = p.cmd.Process.Kill()
+		<-p.done
+		return fmt.Errorf("%s did not end within 10 s of SIGTERM", p.Name)
+	}
+	return p.err
+}
+
+// Alive reports whether the program still runs.
+func (p *Proc) Alive() bool {
+	select {
+	case <-p.done:
+		return false
+	default:
+		return true
+	}
+}
+
+// Tail returns the end of the program's log, for error messages.
+func (p *Proc) Tail() string {
+	b, err := os.ReadFile(p.Log)
+	if err != nil {
+		return err.Error()
+	}
+	if len(b) > 4000 {
+		b = b[len(b)-4000:]
+	}
+	return string(b)
+}
+
+// AwaitPort returns once addr accepts connections.
+func (p *Proc) AwaitPort(addr string, limit time.Duration) error {
+	return p.await(limit, func() error {
+		c, err := net.DialTimeout("tcp", addr, time.Second)
+		if err == nil {
+			c.Close()
+		}
+		return err
+	})
+}
+
+// await asks until ready answers nil, the program ends or the time is up.
+func (p *Proc) await(limit time.Duration, ready func() error) error {
+	deadline := time.Now().Add(limit)
+	for {
+		err := ready()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-p.done:
+			return fmt.Errorf("%s ended at its start: %v\n%s", p.Name, p.err, p.Tail())
+		case <-time.After(50 * time.Millisecond):
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("%s is not ready after %v: %w\n%s", p.Name, limit, err, p.Tail())
+		}
+	}
+}
+
+// CPU returns the user and system time used so far by the process, all of its
+// threads, and its children, living and waited for.
+func (p *Proc) CPU() (time.Duration, error) {
+	total, err := cpuOf(p.Pid())
+	if err != nil {
+		return 0, err
+	}
+	for _, child := range children(p.Pid()) {
+		if d, err := cpuOf(child); err == nil { // may have ended meanwhile
+			total += d
+		}
+	}
+	return total, nil
+}
+
+// RSS returns the resident memory of the process in bytes.
+func (p *Proc) RSS() (int64, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Pid()))
+	if err != nil {
+		return 0, err
+	}
+	return parseStatusKB(b, "VmRSS:")
+}
+
+// cpuOf reads utime, stime, cutime and cstime of one process.
+func cpuOf(pid int) (time.Duration, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return 0, err
+	}
+	return parseStatCPU(b)
+}
+
+// parseStatCPU reads fields 14 to 17 of /proc/PID/stat. The second field is the
+// program's name in brackets and may itself hold spaces and brackets.
+func parseStatCPU(stat []byte) (time.Duration, error) {
+	end := bytes.LastIndexByte(stat, ')')
+	if end < 0 {
+		return 0, fmt.Errorf("no program name in stat %q", stat)
+	}
+	fields := strings.Fields(string(stat[end+1:])) // starts with field 3
+	if len(fields) < 15 {
+		return 0, fmt.Errorf("stat is too short: %q", stat)
+	}
+	var ticks int64
+	for _, f := range fields[11:15] {
+		n, err := strconv.ParseInt(f, 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * time.Second / userHZ, nil
+}
+
+// parseStatusKB reads one "Name:   123 kB" line of /proc/PID/status, in bytes.
+func parseStatusKB(status []byte, name string) (int64, error) {
+	for line := range strings.Lines(string(status)) {
+		f := strings.Fields(line)
+		if len(f) == 3 && f[0] == name && f[2] == "kB" {
+			kb, err := strconv.ParseInt(f[1], 10, 64)
+			return kb << 10, err
+		}
+	}
+	return 0, fmt.Errorf("no %s in the process status", name)
+}
+
+// children returns the living descendants of a process.
+func children(pid int) []int {
+	var all []int
+	tasks, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/children", pid))
+	for _, path := range tasks {
+		b, _ := os.ReadFile(path) // a thread that ended has no children
+		for _, f := range strings.Fields(string(b)) {
+			if n, err := strconv.Atoi(f); err == nil {
+				all = append(append(all, n), children(n)...)
+			}
+		}
+	}
+	return all
+}
+
+// FreePort returns a TCP port on the loopback address that nobody listens on.
+func FreePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// FreeAddr is FreePort as an address to listen on.
+func FreeAddr() (string, error) {
+	port, err := FreePort()
+	return fmt.Sprintf("127.0.0.1:%d", port), err
+}
