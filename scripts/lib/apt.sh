@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2154,SC2016
 # Debian packages without root: apt resolves and downloads into folders of its
 # own, dpkg -x unpacks, and the programs run with the unpacked loader and
 # libraries, so nothing on the machine changes and its libc does not matter.
@@ -68,8 +68,10 @@ apt_closure() {
 	local dest=$1 suite=$2
 	shift 2
 	[ -f "$dest/.complete" ] && return
-	command -v apt-get >/dev/null && command -v dpkg >/dev/null || die "apt-get and dpkg are needed to get $*" \
-		"This works on Debian. Elsewhere install MySQL 8.0.22 or later and set MYSQLD=/path/to/mysqld"
+	if ! command -v apt-get >/dev/null || ! command -v dpkg >/dev/null; then
+		die "apt-get and dpkg are needed to get $*" \
+			"This works on Debian. Elsewhere install MySQL 8.0.26 or later and set MYSQLD=/path/to/mysqld"
+	fi
 	local work=$dest.work count size
 	rm -rf "$work" "$dest"
 	mkdir -p "$work/root"
@@ -113,7 +115,7 @@ closure_loader() {
 closure_libs() {
 	local root=$1 triplet path extra
 	shift
-	triplet=$(basename "$(ls -d "$root"/usr/lib/*-linux-gnu* | head -1)")
+	for path in "$root"/usr/lib/*-linux-gnu*; do triplet=${path##*/}; done
 	path=$root/usr/lib/$triplet
 	for extra in "$@" "lib/$triplet" usr/lib; do path=$path:$root/$extra; done
 	printf '%s\n' "$path"

@@ -1,4 +1,4 @@
-# shellcheck shell=bash
+# shellcheck shell=bash disable=SC2034
 # Shared by the scripts beside it: where things are, how they speak.
 # Everything that is said goes to stderr; stdout is for results only.
 
