@@ -120,6 +120,7 @@ type Limits struct {
 	MaxAllowedPacket int // bytes
 	TokenIntervals   int
 	LoginTimeout     time.Duration
+	DrainTimeout     time.Duration // of a graceful stop
 }
 
 // The values of Log.Format.

@@ -63,7 +63,7 @@ func TestDefaults(t *testing.T) {
 		Routing:    Routing{Policy: PolicyRoundRobin, Wait: 10 * time.Millisecond, MaxWait: time.Second, MaxStaleness: 2 * time.Second},
 		Fallback:   Fallback{QPS: 1000, Burst: 2000},
 		Classifier: Classifier{ReadOnlyFunctions: []string{}, CacheEntries: 10000},
-		Limits:     Limits{MaxConnections: 10000, MaxAllowedPacket: 64 << 20, TokenIntervals: 64, LoginTimeout: 10 * time.Second},
+		Limits:     Limits{MaxConnections: 10000, MaxAllowedPacket: 64 << 20, TokenIntervals: 64, LoginTimeout: 10 * time.Second, DrainTimeout: 30 * time.Second},
 		Log:        Log{Level: "info", Format: LogAuto},
 		Monitor: Monitor{User: "monitor", Password: NewSecret("monitor_pw"), Interval: 500 * time.Millisecond,
 			PositionInterval: 100 * time.Millisecond, Timeout: time.Second, WatchTimeout: 100 * time.Millisecond},
@@ -121,6 +121,7 @@ max_connections = 15
 max_allowed_packet = "16 mb"
 token_intervals = 17
 login_timeout = "18s"
+drain_timeout = "19s"
 [log]
 level = "debug"
 format = "json"
@@ -144,7 +145,7 @@ format = "json"
 		Routing:    Routing{PolicyLatency, 9 * time.Millisecond, 11 * time.Second, 0, true},
 		Fallback:   Fallback{12.5, 13},
 		Classifier: Classifier{[]string{"f", "app.g"}, 140},
-		Limits:     Limits{15, 16 << 20, 17, 18 * time.Second},
+		Limits:     Limits{15, 16 << 20, 17, 18 * time.Second, 19 * time.Second},
 		Log:        Log{"debug", LogJSON},
 		Warnings:   []string{"routing.unsafe_skip_token_check: sessions may miss their own writes"},
 	}

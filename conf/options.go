@@ -112,6 +112,8 @@ var options = []option[Config]{
 		"Intervals that a session's token may have before it is widened to whole prefixes. It is never shortened.").live(),
 	row("limits.login_timeout", duration(100*time.Millisecond, 10*time.Minute), func(c *Config) *time.Duration { return &c.Limits.LoginTimeout }, `"10s"`,
 		"How long a client may take to log in.").live(),
+	row("limits.drain_timeout", duration(0, day), func(c *Config) *time.Duration { return &c.Limits.DrainTimeout }, `"30s"`,
+		"How long a stop waits for running statements and open transactions before their connections are closed.").live(),
 
 	row("log.level", oneOf("debug", "info", "warn", "error"), func(c *Config) *string { return &c.Log.Level }, `"info"`,
 		"The least serious messages that are logged.").live(),
