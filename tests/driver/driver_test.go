@@ -1,0 +1,74 @@
+package driver
+
+import (
+	"context"
+	"slices"
+	"testing"
+
+	"causeway/tests/rig"
+)
+
+const (
+	database = "gotest"
+	// wanted is how many tests and subtests must pass through Causeway: the
+	// suite has more than 400, so a run that skips half of them is seen.
+	wanted = 400
+)
+
+// prepare makes the node ready as the driver's authors do in their own CI: an
+// empty schema, and few connections, since one test opens as many as allowed.
+func prepare(ctx context.Context, c *rig.Cluster) error {
+	for _, stmt := range []string{
+		"DROP DATABASE IF EXISTS " + database,
+		"CREATE DATABASE " + database,
+		"SET GLOBAL max_connections = 60",
+	} {
+		if _, err := c.DB(c.Source).ExecContext(ctx, stmt); err != nil {
+			return err
+		}
+	}
+	return c.CatchUp(ctx)
+}
+
+func TestGoSQLDriverSuite(t *testing.T) {
+	ctx := t.Context()
+	s := buildSuite(t)
+	cluster, err := rig.StartCluster(ctx, "driver")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Stop)
+	if err := prepare(ctx, cluster); err != nil {
+		t.Fatal(err)
+	}
+	direct, err := s.run(ctx, cluster.Source, database)
+	if err != nil {
+		t.Fatal("directly: ", err)
+	}
+	t.Logf("directly on the source: %d pass, %d fail, %d skipped", len(direct.passed), len(direct.failed), len(direct.skipped))
+	for name := range direct.failed {
+		t.Logf("fails directly: %s\n%s", name, clip(direct.output[name]))
+	}
+
+	if err := prepare(ctx, cluster); err != nil {
+		t.Fatal(err)
+	}
+	causeway, err := rig.StartCauseway(ctx, t.TempDir(), cluster, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = causeway.Stop() })
+	through, err := s.run(ctx, causeway.Addr, database)
+	if err != nil {
+		t.Fatalf("through Causeway: %v\n%s", err, causeway.Tail())
+	}
+	t.Logf("through Causeway: %d pass, %d fail, %d skipped", len(through.passed), len(through.failed), len(through.skipped))
+	if len(through.passed) < wanted {
+		t.Errorf("%d tests pass through Causeway, wanted are at least %d", len(through.passed), wanted)
+	}
+	missing := lost(direct, through)
+	slices.Sort(missing)
+	for _, m := range missing {
+		t.Error("passes directly, but through Causeway ", m)
+	}
+}
