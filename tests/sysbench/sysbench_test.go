@@ -1,0 +1,134 @@
+package sysbench
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"causeway/tests/rig"
+)
+
+const threads = 16
+
+// duration is the length of one run: short, unless SYSBENCH_TIME says more
+// (make sysbench: 60s).
+func duration(t *testing.T) time.Duration {
+	text := os.Getenv("SYSBENCH_TIME")
+	if text == "" {
+		return 8 * time.Second
+	}
+	d, err := time.ParseDuration(text)
+	if err != nil || d < time.Second {
+		t.Fatalf("SYSBENCH_TIME=%s: a duration such as 60s is needed", text)
+	}
+	return d
+}
+
+// TestSysbench is one cluster, one Causeway and four runs: two scripts in both
+// protocols. That nothing fails is sysbench's word, where the reads went is
+// the servers'.
+func TestSysbench(t *testing.T) {
+	ctx := t.Context()
+	length := duration(t)
+	tools, err := rig.Tools(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster, err := rig.StartCluster(ctx, "sysbench")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(cluster.Stop)
+	causeway, err := rig.StartCauseway(ctx, t.TempDir(), cluster, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = causeway.Stop()
+		if t.Failed() {
+			t.Log("Causeway's log:\n" + causeway.Tail())
+		}
+	})
+
+	bench := rig.Sysbench{
+		Tools: tools, Addr: causeway.Addr, User: rig.AppUser, Password: rig.AppPassword,
+		Script: "oltp_point_select", PSMode: "disable", Threads: threads, Tables: 4, Rows: 10000, Time: length,
+	}
+	// Through Causeway as well: DDL, big multi-row inserts and reads in one.
+	if err := bench.Prepare(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if err := cluster.CatchUp(ctx); err != nil {
+		t.Fatal(err)
+	}
+	for _, mode := range []string{"disable", "auto"} {
+		bench.PSMode = mode
+		t.Run("point_select/"+mode, func(t *testing.T) { pointSelect(t, cluster, bench) })
+		t.Run("read_write/"+mode, func(t *testing.T) { readWrite(t, cluster, bench) })
+	}
+}
+
+// pointSelect: the reads run on the replicas, evenly.
+func pointSelect(t *testing.T, c *rig.Cluster, bench rig.Sysbench) {
+	bench.Script = "oltp_point_select"
+	s, r := run(t, c, bench)
+	t.Logf("%.0f queries/s, avg %.2f ms; SELECTs on the source %d, on the replicas %d", r.QueriesPerSec, r.AvgMS, s.source, s.replicas)
+	if r.Ignored != 0 {
+		t.Errorf("%d errors that sysbench ignored: a point select can have none", r.Ignored)
+	}
+	// Within 3 % of each other: 1.5 % from their mean.
+	if err := s.check(0.95, 0.015); err != nil {
+		t.Error(err)
+	}
+}
+
+// readWrite: transactions, which run on the source as a whole. Deadlocks are
+// MySQL's own; sysbench repeats such a transaction and counts it.
+func readWrite(t *testing.T, c *rig.Cluster, bench rig.Sysbench) {
+	bench.Script = "oltp_read_write"
+	s, r := run(t, c, bench)
+	t.Logf("%.0f queries/s, avg %.2f ms, %d deadlocks repeated; SELECTs on the source %d, on the replicas %d",
+		r.QueriesPerSec, r.AvgMS, r.Ignored, s.source, s.replicas)
+	if r.Ignored*1000 > r.Queries {
+		t.Errorf("%d deadlocks in %d queries: more than MySQL gives with these tables", r.Ignored, r.Queries)
+	}
+	if err := c.CatchUp(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
+// run runs sysbench and returns what each node counted meanwhile.
+func run(t *testing.T, c *rig.Cluster, bench rig.Sysbench) (shares, rig.SysbenchResult) {
+	t.Helper()
+	ctx := t.Context()
+	before := selects(ctx, t, c)
+	r, err := bench.Run(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after := selects(ctx, t, c)
+	if r.Queries == 0 || r.Reconnects != 0 {
+		t.Errorf("%d queries, %d reconnects: a connection was lost", r.Queries, r.Reconnects)
+	}
+	s := shares{source: after[0] - before[0]}
+	for i := range c.Replicas {
+		s.replicas = append(s.replicas, after[i+1]-before[i+1])
+	}
+	return s, r
+}
+
+// selects reads Com_select of each node, which counts SELECTs in both
+// protocols; the monitor's own few a second are in it.
+func selects(ctx context.Context, t *testing.T, c *rig.Cluster) []int64 {
+	t.Helper()
+	var all []int64
+	for _, addr := range c.Nodes() {
+		status, err := c.Status(ctx, addr, "Com_select")
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, status["Com_select"])
+	}
+	return all
+}
