@@ -45,15 +45,15 @@ type Accounts interface {
 	Lookup(user string) (password string, ok bool)
 }
 
-// handshakeOptions is what a handshaker needs; only tls may be nil.
+// handshakeOptions is what a handshaker needs.
 type handshakeOptions struct {
-	accounts    Accounts
-	tls         *tls.Config // nil: TLS is not offered
-	tlsRequired bool
-	key         *rsa.PrivateKey // for passwords without TLS
-	version     func() string   // server version to show
-	charset     func() uint16   // default collation to show
-	timeout     time.Duration   // for a whole login
+	Accounts    Accounts
+	TLS         *tls.Config // nil: TLS is not offered
+	TLSRequired bool
+	Key         *rsa.PrivateKey // for passwords without TLS; nil: one is made
+	Version     func() string   // server version to show
+	Charset     func() uint16   // default collation to show
+	Timeout     time.Duration   // for a whole login
 }
 
 // handshaker logs clients in as MySQL 8 and 9 do. It is used by all sessions at
@@ -65,7 +65,14 @@ type handshaker struct {
 }
 
 func newHandshaker(o handshakeOptions) (*handshaker, error) {
-	pub, err := publicKeyPEM(&o.key.PublicKey)
+	if o.Key == nil {
+		key, err := newLoginKey()
+		if err != nil {
+			return nil, err
+		}
+		o.Key = key
+	}
+	pub, err := publicKeyPEM(&o.Key.PublicKey)
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +81,7 @@ func newHandshaker(o handshakeOptions) (*handshaker, error) {
 
 // caps is what is offered to a client.
 func (h *handshaker) caps() wire.Capability {
-	if h.tls != nil {
+	if h.TLS != nil {
 		return serverCaps | wire.CapSSL
 	}
 	return serverCaps
@@ -116,8 +123,8 @@ func (h *handshaker) bind(ctx context.Context, nc net.Conn) (context.Context, fu
 	if tc, ok := nc.(*tls.Conn); ok {
 		nc = tc.NetConn()
 	}
-	nc.SetDeadline(time.Now().Add(h.timeout))
-	bounded, cancel := context.WithTimeout(ctx, h.timeout)
+	nc.SetDeadline(time.Now().Add(h.Timeout))
+	bounded, cancel := context.WithTimeout(ctx, h.Timeout)
 	stop := context.AfterFunc(ctx, func() { nc.SetDeadline(time.Unix(1, 0)) })
 	released := false
 	return bounded, func() error {

@@ -106,7 +106,7 @@ func (x *exchange) readPassword() (string, error) {
 			return "", err
 		}
 	}
-	password, err := wire.DecryptRSA(payload, x.nonce, x.h.key)
+	password, err := wire.DecryptRSA(payload, x.nonce, x.h.Key)
 	if err != nil {
 		return "", x.denied(true)
 	}

@@ -32,7 +32,7 @@ func (x *exchange) greetAndLogIn(ctx context.Context, connID uint32) error {
 		return err
 	}
 	x.take(r)
-	if x.h.tlsRequired && !x.isSecure() {
+	if x.h.TLSRequired && !x.isSecure() {
 		return wire.NewError(wire.ErrSecureTransport,
 			"Connections using insecure transport are prohibited while --require_secure_transport=ON.")
 	}
@@ -41,11 +41,11 @@ func (x *exchange) greetAndLogIn(ctx context.Context, connID uint32) error {
 
 func (x *exchange) greeting(connID uint32) []byte {
 	return wire.HandshakeV10{
-		ServerVersion: x.h.version(),
+		ServerVersion: x.h.Version(),
 		ConnectionID:  connID,
 		AuthData:      x.nonce,
 		Caps:          x.h.caps(),
-		Charset:       byte(min(x.h.charset(), 255)), // one byte; the others are all of utf8mb4, as 255 is
+		Charset:       byte(min(x.h.Charset(), 255)), // one byte; the others are all of utf8mb4, as 255 is
 		Status:        wire.StatusAutocommit,
 		AuthPlugin:    wire.PluginCachingSHA2,
 	}.Append(nil)
@@ -57,7 +57,7 @@ func (x *exchange) readResponse(ctx context.Context) (*wire.HandshakeResponse, e
 	if err != nil {
 		return nil, err
 	}
-	if x.h.tls != nil && wire.IsSSLRequest(payload) {
+	if x.h.TLS != nil && wire.IsSSLRequest(payload) {
 		if err := x.startTLS(ctx); err != nil {
 			return nil, err
 		}
@@ -74,7 +74,7 @@ func (x *exchange) readResponse(ctx context.Context) (*wire.HandshakeResponse, e
 func (x *exchange) startTLS(ctx context.Context) error {
 	early := append([]byte(nil), x.c.Buffered()...)
 	x.c.Discard(len(early))
-	tc := tls.Server(&prefixConn{Conn: x.c.NetConn(), prefix: early}, x.h.tls)
+	tc := tls.Server(&prefixConn{Conn: x.c.NetConn(), prefix: early}, x.h.TLS)
 	if err := tc.HandshakeContext(ctx); err != nil {
 		return fmt.Errorf("TLS: %w", err)
 	}
@@ -96,7 +96,7 @@ func (x *exchange) take(r *wire.HandshakeResponse) {
 	x.login.MaxPacket = r.MaxPacket
 	x.login.Collation = r.Collation
 	if r.Collation == 0 {
-		x.login.Collation = x.h.charset()
+		x.login.Collation = x.h.Charset()
 	}
 	if !r.Caps.Has(wire.CapPluginAuth) {
 		r.AuthPlugin = wire.PluginNative // the only one such clients can mean
@@ -107,7 +107,7 @@ func (x *exchange) take(r *wire.HandshakeResponse) {
 // account looks the user up. One who does not exist gets a password that nobody
 // knows, and is never let in.
 func (x *exchange) account(user string) {
-	x.password, x.known = x.h.accounts.Lookup(user)
+	x.password, x.known = x.h.Accounts.Lookup(user)
 	if !x.known {
 		x.password = x.h.decoy
 	}

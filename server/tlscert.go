@@ -23,9 +23,9 @@ const (
 	certLifetime = 10 * 365 * 24 * time.Hour
 )
 
-// serverTLS is the configuration for clients: the certificate in the files, or
+// TLSConfig is the configuration for clients: the certificate in the files, or
 // if none is named, one that is made now and never leaves the memory.
-func serverTLS(certFile, keyFile string) (*tls.Config, error) {
+func TLSConfig(certFile, keyFile string) (*tls.Config, error) {
 	cert, err := serverCertificate(certFile, keyFile)
 	if err != nil {
 		return nil, err
