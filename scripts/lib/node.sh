@@ -189,6 +189,15 @@ node_signal() {
 	kill "-$2" "$pid"
 }
 
+# node_freeze NAME stops the process and waits until each of its threads stands:
+# the signal alone lets one that is on a processor finish an answer.
+node_freeze() {
+	local pid
+	pid=$(node_pid "$1") || die "$1 is not running"
+	kill -STOP "$pid"
+	until ! grep -qhv '^State:[[:space:]]*T' <(grep -h '^State:' "/proc/$pid/task/"*/status); do sleep 0.01; done
+}
+
 # node_gone NAME waits until the process has ended, with all its threads: the
 # first thing to go is its command line, the last its sockets and file locks.
 node_gone() {
