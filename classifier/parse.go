@@ -1,0 +1,178 @@
+package classifier
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/pingcap/tidb/pkg/parser"
+	"github.com/pingcap/tidb/pkg/parser/ast"
+	"github.com/pingcap/tidb/pkg/parser/mysql"
+	_ "github.com/pingcap/tidb/pkg/parser/test_driver" // the parser's value types
+)
+
+// What is shown to the parser. Its tree is walked recursively and Go cannot
+// recover from a stack that grew too far, so size and nesting are bounded.
+const (
+	maxParsed     = 16 << 10
+	maxParsedNest = 64
+)
+
+// parserPool holds TiDB parsers, which are not safe for concurrent use.
+type parserPool struct{ pool sync.Pool }
+
+func (p *parserPool) get() *parser.Parser {
+	if x := p.pool.Get(); x != nil {
+		return x.(*parser.Parser)
+	}
+	return parser.New()
+}
+
+// secondOpinion shows a text that was found to be a plain read to the parser
+// and takes the verdict back if the parser saw something else. A text that it
+// cannot parse keeps its verdict: MySQL knows more than the parser.
+func (c *Classifier) secondOpinion(v *verdict, count int, sql []byte, m Mode, deep int) {
+	if len(sql) > maxParsed || deep > maxParsedNest {
+		return
+	}
+	stmts, ok := c.parse(withoutComments(sql, m), m)
+	if !ok {
+		return
+	}
+	if len(stmts) != count {
+		v.kind = Unknown
+		v.flags |= unknownFlags
+		return
+	}
+	for _, s := range stmts {
+		o := &opinion{readOnly: c.readOnly}
+		o.of(s)
+		if o.flags|o.kindFlag() != 0 {
+			*v = join(*v, verdict{kind: o.kind, flags: o.flags})
+		}
+	}
+}
+
+// parse returns the parser's trees; false if it cannot parse the text.
+func (c *Classifier) parse(sql string, m Mode) (stmts []ast.StmtNode, ok bool) {
+	p := c.parsers.get()
+	defer func() {
+		// The parser is a large generated program that gets users' bytes. What
+		// it cannot stand is a text it cannot parse; the instance is dropped.
+		if recover() != nil {
+			stmts, ok = nil, false
+			return
+		}
+		c.parsers.pool.Put(p)
+	}()
+	p.SetSQLMode(m.parserMode())
+	stmts, _, err := p.Parse(sql, "", "")
+	return stmts, err == nil
+}
+
+func (m Mode) parserMode() mysql.SQLMode {
+	var sm mysql.SQLMode
+	if m.ANSIQuotes {
+		sm |= mysql.ModeANSIQuotes
+	}
+	if m.NoBackslashEscapes {
+		sm |= mysql.ModeNoBackslashEscapes
+	}
+	if m.PipesAsConcat {
+		sm |= mysql.ModePipesAsConcat
+	}
+	if m.IgnoreSpace {
+		sm |= mysql.ModeIgnoreSpace
+	}
+	return sm
+}
+
+// withoutComments is the text as MySQL reads it: TiDB's parser would run
+// comments that are meant for TiDB (/*T! */), which MySQL skips.
+func withoutComments(sql []byte, m Mode) string {
+	var b strings.Builder
+	b.Grow(len(sql))
+	lx := lexer{src: sql, mode: m}
+	for {
+		t := lx.next()
+		if t.kind == tokEOF {
+			return b.String()
+		}
+		if t.gap {
+			b.WriteByte(' ')
+		}
+		b.Write(sql[t.start:t.end])
+	}
+}
+
+// opinion is what the parser's tree shows about one statement.
+type opinion struct {
+	readOnly map[string]bool
+	kind     Kind // Empty: nothing to object
+	flags    Flags
+}
+
+func (o *opinion) kindFlag() Flags {
+	if o.kind == Empty {
+		return 0
+	}
+	return MayCommit
+}
+
+// of judges the top of the tree.
+func (o *opinion) of(s ast.StmtNode) {
+	switch n := s.(type) {
+	case *ast.SelectStmt, *ast.SetOprStmt, *ast.ShowStmt:
+	case *ast.ExplainStmt:
+		if n.Analyze {
+			o.of(n.Stmt)
+			return
+		}
+	default:
+		o.object(Unknown, unknownFlags)
+		return
+	}
+	s.Accept(o)
+}
+
+// object takes the verdict back.
+func (o *opinion) object(k Kind, f Flags) {
+	o.kind = k
+	o.flags |= f
+}
+
+// Enter looks at one node of the tree.
+func (o *opinion) Enter(in ast.Node) (ast.Node, bool) {
+	switch n := in.(type) {
+	case *ast.SelectStmt:
+		if n.LockInfo != nil && n.LockInfo.LockType != ast.SelectLockNone {
+			o.object(LockingRead, 0)
+		}
+		if n.SelectIntoOpt != nil {
+			o.object(Write, SelectInto)
+		}
+	case *ast.InsertStmt, *ast.UpdateStmt, *ast.DeleteStmt:
+		o.object(Write, MayCommit)
+	case *ast.VariableExpr:
+		o.object(ReadSource, UsesUserVars)
+	case *ast.FuncCallExpr:
+		o.function(n.Schema.L, n.FnName.L)
+	}
+	return in, false
+}
+
+// Leave goes on.
+func (o *opinion) Leave(n ast.Node) (ast.Node, bool) { return n, true }
+
+// function objects to what is no plain function to MySQL. Some of the names
+// are the parser's own, for operators with a syntax of their own.
+func (o *opinion) function(schema, name string) {
+	if schema == "" && (functions[name] == fnPlain || parserFunctions[name]) {
+		return
+	}
+	if o.readOnly[name] || o.readOnly[schema+"."+name] {
+		return
+	}
+	o.object(Write, UnknownFunction|unknownFlags)
+}
+
+var parserFunctions = set("json_memberof", "get_var", "binary_cast")
