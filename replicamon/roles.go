@@ -1,0 +1,225 @@
+package replicamon
+
+import (
+	"slices"
+	"strings"
+
+	"causeway/backend"
+	"causeway/gtid"
+)
+
+// maxSources bounds the memory of past sources.
+const maxSources = 32
+
+// judge finds the source and gives every node its role and its exclusion. It
+// runs when something that matters for them has changed.
+func (s state) judge() state {
+	s.chooseSource()
+	for i, n := range s.nodes {
+		role, exclude := s.verdict(i)
+		if n.role != role || n.exclude != exclude {
+			n = s.edit(i)
+			n.role, n.exclude = role, exclude
+		}
+	}
+	return s
+}
+
+// chooseSource decides which node is the source, if that is clear.
+func (s *state) chooseSource() {
+	if s.pending() {
+		if s.source >= 0 && s.nodes[s.source].up && !s.mayLead(s.source) {
+			s.source, s.unclear = -1, "not all servers were asked yet"
+		}
+		return
+	}
+	i, unclear := s.leader()
+	if i < 0 && unclear == "" && s.source >= 0 && !s.nodes[s.source].up {
+		return // lost, and nobody took its place: still the source, but down
+	}
+	s.unclear = unclear
+	if i < 0 && unclear == "" {
+		s.unclear = "no server is writable"
+	}
+	if i != s.source || i >= 0 && s.nodes[i].uuid != s.sourceUUID {
+		s.setSource(i)
+	}
+}
+
+// pending tells whether some node may yet turn out to be anything: choosing
+// before it is heard could choose the wrong one of two writable nodes.
+func (s *state) pending() bool {
+	for _, n := range s.nodes {
+		if !n.heard || n.up && n.refused == "" && n.status == nil && !n.statusTried {
+			return true
+		}
+	}
+	return false
+}
+
+// mayLead tells whether node i can be written to, as far as is known.
+func (s *state) mayLead(i int) bool {
+	n := s.nodes[i]
+	return n.up && n.refused == "" && n.status != nil && n.status.refuseGTID() == "" && !n.status.readOnly &&
+		s.twin(i) < 0
+}
+
+// leader picks the source among the writable nodes. -1 with words: it is not
+// clear; without: there is none.
+//
+// A writable node without a replication channel comes first; of several, the
+// one that others replicate from. Only if there is none, one that has channels
+// but leads in fact: others follow it, and its own channels are stopped
+// (promoted, not yet cleaned) or form a ring.
+func (s *state) leader() (int, string) {
+	var plain, channelled []int
+	for i, n := range s.nodes {
+		switch {
+		case !s.mayLead(i):
+		case !n.status.isReplica():
+			plain = append(plain, i)
+		case s.followers(i) > 0 && s.leadsInFact(i):
+			channelled = append(channelled, i)
+		}
+	}
+	candidates := plain
+	if len(candidates) == 0 {
+		candidates = channelled
+	}
+	if len(candidates) > 1 {
+		followed := slices.DeleteFunc(slices.Clone(candidates), func(i int) bool { return s.followers(i) == 0 })
+		if len(followed) != 1 {
+			return -1, "more than one server is writable: " + s.addrs(candidates)
+		}
+		candidates = followed
+	}
+	if len(candidates) == 0 {
+		return -1, ""
+	}
+	i := candidates[0]
+	if s.stranger(i) {
+		return -1, "the only writable server " + s.nodes[i].addr + " has none of this cluster's transactions"
+	}
+	return i, ""
+}
+
+// followers counts the nodes that replicate from node i by their last status,
+// also those that are down: a promotion does not wait for them to come back.
+func (s *state) followers(i int) int {
+	count := 0
+	for j, n := range s.nodes {
+		if j != i && n.follows(s.nodes[i].uuid) {
+			count++
+		}
+	}
+	return count
+}
+
+func (n *node) follows(uuid string) bool {
+	return n.status != nil && slices.ContainsFunc(n.status.channels, func(c channel) bool { return sameUUID(c.sourceUUID, uuid) })
+}
+
+// leadsInFact is asked of a writable node with channels.
+func (s *state) leadsInFact(i int) bool {
+	for _, c := range s.nodes[i].status.channels {
+		up := s.byUUID(c.sourceUUID)
+		ring := up >= 0 && s.nodes[up].follows(s.nodes[i].uuid) && !s.mayLead(up)
+		if c.replicates() && !ring {
+			return false
+		}
+	}
+	return true
+}
+
+// stranger tells whether node i, which nobody follows, shares nothing with the
+// source that is known: another cluster's server behind a node's address must
+// not be written to.
+func (s *state) stranger(i int) bool {
+	n := s.nodes[i]
+	past := s.history.latest.set
+	return !sameUUID(n.uuid, s.sourceUUID) && s.followers(i) == 0 && !past.IsEmpty() && n.pos.Intersect(past).IsEmpty()
+}
+
+// twin returns another node that answers with node i's server_uuid and has the
+// better claim to it, -1 if there is none.
+func (s *state) twin(i int) int {
+	n := s.nodes[i]
+	for j, o := range s.nodes {
+		if j == i || !o.up || !sameUUID(o.uuid, n.uuid) {
+			continue
+		}
+		if o.claim() > n.claim() || o.claim() == n.claim() && j < i {
+			return j
+		}
+	}
+	return -1
+}
+
+// claim ranks nodes with the same server_uuid: a copy that forgot to delete
+// auto.cnf is more often a replica.
+func (n *node) claim() int {
+	if n.status != nil && !n.status.readOnly && !n.status.isReplica() {
+		return 1
+	}
+	return 0
+}
+
+// setSource makes node i the source, -1: none.
+func (s *state) setSource(i int) {
+	s.source = i
+	if i < 0 {
+		return
+	}
+	n := s.nodes[i]
+	same := sameUUID(n.uuid, s.sourceUUID)
+	if known := s.history.latest.set; (same || n.addr == s.sourceAddr) && !n.pos.Contains(known) {
+		s.beginEpoch(i, known.Subtract(n.pos)) // reset, or restored from a backup
+	}
+	if !same {
+		s.newSource()
+	}
+	s.sourceUUID, s.sourceAddr = n.uuid, n.addr
+	if !slices.Contains(s.sources, n.uuid) {
+		s.sources = append(slices.Clone(s.sources[max(0, len(s.sources)+1-maxSources):]), n.uuid)
+	}
+	s.sampleSource(sample{n.posAsked, n.pos})
+}
+
+// newSource begins another history. What replicas were fresh as of stays true;
+// what joining nodes must cover is asked for anew.
+func (s *state) newSource() {
+	s.history = history{}
+	for i, n := range s.nodes {
+		if n.joining && n.hasTarget {
+			n = s.edit(i)
+			n.target, n.hasTarget = gtid.Set{}, false
+		}
+	}
+}
+
+func (s *state) byUUID(uuid string) int {
+	return slices.IndexFunc(s.nodes, func(n *node) bool { return uuid != "" && sameUUID(n.uuid, uuid) })
+}
+
+func (s *state) addrs(list []int) string {
+	var out []string
+	for _, i := range list {
+		out = append(out, s.nodes[i].addr)
+	}
+	return strings.Join(out, ", ")
+}
+
+func sameUUID(a, b string) bool { return strings.EqualFold(a, b) }
+
+// role names what node i is, given the source.
+func (s *state) role(i int) backend.Role {
+	n := s.nodes[i]
+	switch {
+	case i == s.source:
+		return backend.RoleSource
+	case n.status != nil && n.status.isReplica() && n.refused == "" && s.twin(i) < 0:
+		return backend.RoleReplica
+	default:
+		return backend.RoleUnknown
+	}
+}

@@ -1,0 +1,177 @@
+package replicamon
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"causeway/gtid"
+)
+
+// row is one row of a result by column name; a NULL is missing.
+type row map[string]string
+
+// The statements of the status probe. Ages are computed by the server that
+// holds the timestamps; a zero timestamp gives NULL.
+const (
+	positionSQL = "SELECT @@global.gtid_executed AS executed, @@global.server_uuid AS uuid, @@global.read_only AS ro"
+
+	nodeSQL = "SELECT @@global.server_uuid AS uuid, @@global.version AS version, @@global.read_only AS ro," +
+		" @@global.super_read_only AS sro, @@global.gtid_mode AS gtid_mode," +
+		" @@global.enforce_gtid_consistency AS enforce," +
+		" (SELECT ID FROM information_schema.COLLATIONS WHERE COLLATION_NAME = @@global.collation_server) AS collation_id"
+
+	replicaSQL = "SHOW REPLICA STATUS"
+
+	connectionSQL = "SELECT CHANNEL_NAME AS channel, TIMESTAMPDIFF(MICROSECOND," +
+		" LAST_QUEUED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP, NOW(6)) AS queued_age" +
+		" FROM performance_schema.replication_connection_status"
+
+	workerSQL = "SELECT CHANNEL_NAME AS channel, WORKER_ID AS id, SERVICE_STATE AS state," +
+		" LAST_ERROR_NUMBER AS errno, LAST_ERROR_MESSAGE AS error, APPLYING_TRANSACTION AS applying," +
+		" APPLYING_TRANSACTION_RETRIES_COUNT AS retries," +
+		" TIMESTAMPDIFF(MICROSECOND, APPLYING_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP, NOW(6)) AS applying_age," +
+		" TIMESTAMPDIFF(MICROSECOND, APPLYING_TRANSACTION_START_APPLY_TIMESTAMP, NOW(6)) AS applying_for," +
+		" TIMESTAMPDIFF(MICROSECOND, LAST_APPLIED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP, NOW(6)) AS applied_age" +
+		" FROM performance_schema.replication_applier_status_by_worker"
+)
+
+// awaitSQL asks for need and, in the same statement, for the position: MySQL
+// evaluates the columns from left to right, so the position is read after the
+// wait. A limit of 0 would wait for ever.
+func awaitSQL(need gtid.Set, limit time.Duration) string {
+	limit = max(limit, time.Millisecond)
+	return fmt.Sprintf("SELECT WAIT_FOR_EXECUTED_GTID_SET('%s', %.3f) AS timed_out, @@global.gtid_executed AS executed,"+
+		" @@global.server_uuid AS uuid, @@global.read_only AS ro", need.Line(), limit.Seconds())
+}
+
+func defaultsSQL(names []string) string {
+	return "SHOW GLOBAL VARIABLES WHERE Variable_name IN ('" + strings.Join(names, "','") + "')"
+}
+
+// binlogSQL names the statement that tells of the binary log's filters.
+func binlogSQL(v string) string {
+	if parsed, ok := parseVersion(v); ok && parsed.less(binaryLogVersion) {
+		return "SHOW MASTER STATUS"
+	}
+	return "SHOW BINARY LOG STATUS"
+}
+
+func readPosition(rows []row) (position, error) {
+	if len(rows) != 1 {
+		return position{}, fmt.Errorf("position: %d rows", len(rows))
+	}
+	set, err := gtid.Parse(rows[0]["executed"])
+	if err != nil {
+		return position{}, fmt.Errorf("position: %w", err)
+	}
+	uuid := rows[0]["uuid"]
+	if uuid == "" {
+		return position{}, fmt.Errorf("position: no server_uuid")
+	}
+	return position{uuid: uuid, executed: set, readOnly: rows[0]["ro"] != "0"}, nil
+}
+
+func (st *status) readNode(rows []row) error {
+	if len(rows) != 1 || rows[0]["uuid"] == "" {
+		return fmt.Errorf("node: %d rows or no server_uuid", len(rows))
+	}
+	r := rows[0]
+	st.uuid, st.version = r["uuid"], r["version"]
+	st.superReadOnly = r["sro"] != "0"
+	st.readOnly = r["ro"] != "0" || st.superReadOnly
+	st.gtidMode, st.enforceGTID = r["gtid_mode"], r["enforce"]
+	id, _ := strconv.ParseUint(r["collation_id"], 10, 16)
+	st.collation = uint16(id)
+	return nil
+}
+
+func (st *status) readReplica(rows []row) error {
+	for _, r := range rows {
+		received, err := gtid.Parse(r["Retrieved_Gtid_Set"])
+		if err != nil {
+			return fmt.Errorf("Retrieved_Gtid_Set: %w", err)
+		}
+		delay, _ := strconv.Atoi(r["SQL_Delay"])
+		st.channels = append(st.channels, channel{
+			name:       r["Channel_Name"],
+			sourceUUID: r["Source_UUID"],
+			source:     r["Source_Host"] + ":" + r["Source_Port"],
+			io:         r["Replica_IO_Running"],
+			sql:        r["Replica_SQL_Running"],
+			ioError:    numbered(r["Last_IO_Errno"], r["Last_IO_Error"]),
+			sqlError:   numbered(r["Last_SQL_Errno"], r["Last_SQL_Error"]),
+			delay:      time.Duration(delay) * time.Second,
+			filter:     words(r, filterColumns),
+			received:   received,
+			queuedAge:  -1,
+		})
+	}
+	return nil
+}
+
+// filterColumns are the columns of SHOW REPLICA STATUS that show a filter.
+var filterColumns = []string{
+	"Replicate_Do_DB", "Replicate_Ignore_DB", "Replicate_Do_Table", "Replicate_Ignore_Table",
+	"Replicate_Wild_Do_Table", "Replicate_Wild_Ignore_Table", "Replicate_Rewrite_DB", "Replicate_Ignore_Server_Ids",
+}
+
+func (st *status) readBinlog(rows []row) {
+	if len(rows) > 0 {
+		st.binlogFilter = words(rows[0], []string{"Binlog_Do_DB", "Binlog_Ignore_DB"})
+	}
+}
+
+func (st *status) readConnections(rows []row) {
+	for _, r := range rows {
+		for i := range st.channels {
+			if st.channels[i].name == r["channel"] {
+				st.channels[i].queuedAge = age(r, "queued_age")
+			}
+		}
+	}
+}
+
+func (st *status) readWorkers(rows []row) {
+	for _, r := range rows {
+		id, _ := strconv.Atoi(r["id"])
+		retries, _ := strconv.Atoi(r["retries"])
+		w := worker{
+			channel: r["channel"], id: id, running: r["state"] == "ON",
+			errText:  numbered(r["errno"], r["error"]),
+			applying: r["applying"], retries: retries,
+			applyingAge: age(r, "applying_age"), applyingFor: age(r, "applying_for"),
+			appliedAge: age(r, "applied_age"),
+		}
+		st.workers = append(st.workers, w)
+	}
+}
+
+// words lists the non-empty columns among names.
+func words(r row, names []string) string {
+	var out []string
+	for _, name := range names {
+		if v := r[name]; v != "" {
+			out = append(out, name+"="+v)
+		}
+	}
+	return strings.Join(out, ", ")
+}
+
+func numbered(errno, text string) string {
+	if errno == "" || errno == "0" {
+		return ""
+	}
+	return errno + ": " + text
+}
+
+// age reads a number of microseconds; clocks that differ can make it negative,
+// which is no age.
+func age(r row, column string) time.Duration {
+	us, err := strconv.ParseInt(r[column], 10, 64)
+	if err != nil {
+		return -1
+	}
+	return max(0, time.Duration(us)*time.Microsecond)
+}
