@@ -35,18 +35,11 @@ func (r *reader) checkServers() {
 			r.problem("cluster.servers", strconv.Quote(s)+" is Causeway's own listen.mysql", "name the MySQL servers behind it")
 		}
 	}
-	reading := len(c.Cluster.Servers)
 	for _, server := range sortedKeys(c.Cluster.Weights) {
 		if len(known) > 0 && !known[server] {
 			r.problem("cluster.weights", strconv.Quote(server)+" is none of cluster.servers",
 				"use the servers' own text: "+strings.Join(c.Cluster.Servers, ", "))
 		}
-		if known[server] && c.Cluster.Weights[server] == 0 {
-			reading--
-		}
-	}
-	if len(known) > 0 && reading == 0 {
-		r.problem("cluster.weights", "no server is left for reads", "give at least one server a weight above 0")
 	}
 }
 

@@ -46,7 +46,7 @@ var options = []option[Config]{
 	row("cluster.servers", serverList(), func(c *Config) *[]string { return &c.Cluster.Servers }, "",
 		"Every MySQL server of the cluster. Which one is the source is found out and followed."),
 	row("cluster.weights", weightTable(), func(c *Config) *map[string]int { return &c.Cluster.Weights }, "{}",
-		"Share of the reads by server; a server that is not named has 1, and one with 0 gets no reads as a replica.").live(),
+		"Share of the reads by server. One that is not named has 1; one with 0 is read from only when no other replica can answer.").live(),
 	row("cluster.allow_filtered", boolean(), func(c *Config) *bool { return &c.Cluster.AllowFiltered }, "false",
 		"Read from replicas with replication filters too. Their gtid_executed names transactions whose rows they may not have, so a read there can miss its own write."),
 

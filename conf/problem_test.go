@@ -57,7 +57,6 @@ func TestProblems(t *testing.T) {
 		{"no servers", patched(`["127.0.0.1:3311", "127.0.0.1:3312", "127.0.0.1:3313"]`, "[]"), []string{"cluster.servers: no server is named"}},
 		{"weight of a stranger", fiveLines + "[cluster.weights]\n\"127.0.0.1:1\" = 2", []string{"cluster.weights", "none of cluster.servers"}},
 		{"weight below 0", fiveLines + "[cluster.weights]\n\"127.0.0.1:3311\" = -1", []string{"the weight -1 of"}},
-		{"all weights 0", patched("servers =", "weights = {\"127.0.0.1:3311\" = 0, \"127.0.0.1:3312\" = 0, \"127.0.0.1:3313\" = 0}\nservers ="), []string{"no server is left"}},
 		{"duration below 0", fiveLines + "[routing]\nwait = \"-1s\"", []string{"out of range"}},
 		{"duration without a unit", fiveLines + "[routing]\nwait = \"10\"", []string{`"10" is no time with a unit`}},
 		{"watch too long", fiveLines + "[monitor2]", []string{`monitor2: is no option; did you mean "monitor"`}},
