@@ -98,7 +98,7 @@ func TestEvenUnder32Goroutines(t *testing.T) {
 	for _, p := range policies {
 		for _, size := range []int{2, 3} {
 			nodes := replicas([]int{1, 1, 1}[:size]...)
-			const rounds = 1000
+			const rounds = 500
 			hammer(p, nodes, rounds)
 			for _, n := range nodes {
 				if got := int(n.Live.Picks.Load()); !even(got, 32*rounds/float64(size)) {
@@ -141,7 +141,7 @@ func TestEvenWithRandomAnswerTimes(t *testing.T) {
 	for _, p := range policies {
 		for _, size := range []int{2, 3} {
 			nodes := replicas([]int{1, 1, 1}[:size]...)
-			const reads = 100000
+			const reads = 20000
 			simulate(p, nodes, 32, reads)
 			for _, n := range nodes {
 				if got := int(n.Live.Picks.Load()); !even(got, reads/float64(size)) {

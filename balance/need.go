@@ -33,7 +33,7 @@ const (
 	Excluded           // Node.Exclude says why
 	NotCovered         // its position does not contain the token
 	NotFresh           // more stale than the bound, or unproved
-	reasonCount = iota // for tests
+	reasonCount = iota
 )
 
 var reasonLabels = [reasonCount]string{"eligible", "no_replica", "down", "excluded", "not_covered", "not_fresh"}
