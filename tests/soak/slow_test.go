@@ -1,0 +1,115 @@
+package soak
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"net"
+	"testing"
+	"time"
+
+	"causeway/tests/rig"
+)
+
+// A client that does not read stops its own backend, costs no memory and
+// disturbs nobody; when it reads on it gets all there is.
+func TestSlowClientSlowsItsBackendAndNobodyElse(t *testing.T) {
+	const rowBytes, rows = 1000, 200_000
+	cluster, causeway := setup(t, "stream")
+	db, slow, err := connect(t.Context(), causeway.Addr, smallBuffer)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	stream(t, slow, rowBytes, 1000)
+	readOthers(t, causeway) // their buffers come to be as well
+	watch := watchRSS(t, causeway)
+
+	result, err := slow.QueryContext(t.Context(), "/* slow client */ "+bigSelect(rowBytes, rows))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer result.Close()
+	got := readRows(t, result, rowBytes, 10)
+	sent := stalled(t, cluster)
+	if limit := int64(rowBytes * rows / 4); sent > limit {
+		t.Errorf("the backend has sent %d bytes to a client that read %d", sent, got*rowBytes)
+	}
+	readOthers(t, causeway)
+	if again := stalled(t, cluster); again != sent {
+		t.Errorf("the backend went on from %d to %d bytes though nobody read", sent, again)
+	}
+
+	got += readRows(t, result, rowBytes, -1)
+	if got != rows {
+		t.Errorf("%d rows came in the end, not %d", got, rows)
+	}
+	grown, _ := watch.stop()
+	t.Logf("the backend stopped at %d KB; the process grew by %d KB", sent>>10, grown>>10)
+	if grown > growthLimit {
+		t.Errorf("the process grew by %d KB, allowed are %d", grown>>10, growthLimit>>10)
+	}
+}
+
+// smallBuffer dials with little room for what is not read.
+func smallBuffer(ctx context.Context, network, addr string) (net.Conn, error) {
+	var d net.Dialer
+	c, err := d.DialContext(ctx, network, addr)
+	if err == nil {
+		err = c.(*net.TCPConn).SetReadBuffer(32 << 10)
+	}
+	return c, err
+}
+
+// readOthers: a few other clients read and write on both nodes' connections.
+func readOthers(t *testing.T, causeway *rig.Causeway) {
+	t.Helper()
+	for range 4 {
+		db, c, err := connect(t.Context(), causeway.Addr, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range 250 {
+			var n int
+			if err := c.QueryRowContext(t.Context(), fmt.Sprintf("SELECT n FROM number WHERE n = %d", i)).Scan(&n); err != nil || n != i {
+				t.Errorf("another client read %d, %v, not %d", n, err, i)
+			}
+		}
+		db.Close()
+	}
+}
+
+// stalled waits until the slow client's backend sends no more and returns how
+// many bytes its thread has sent so far.
+func stalled(t *testing.T, cluster *rig.Cluster) int64 {
+	t.Helper()
+	last := int64(-1)
+	eventually(t, 30*time.Second, func() (bool, string) {
+		now, err := bytesSent(t.Context(), cluster)
+		if err != nil {
+			return false, err.Error()
+		}
+		same := now == last
+		last = now
+		return same, fmt.Sprintf("it has sent %d bytes", now)
+	})
+	return last
+}
+
+// bytesSent asks every node for the thread that runs the slow client's query.
+func bytesSent(ctx context.Context, cluster *rig.Cluster) (int64, error) {
+	const query = `SELECT s.VARIABLE_VALUE
+		FROM performance_schema.threads t JOIN performance_schema.status_by_thread s USING (THREAD_ID)
+		WHERE t.PROCESSLIST_INFO LIKE '/* slow client */%' AND s.VARIABLE_NAME = 'Bytes_sent'`
+	for _, addr := range cluster.Nodes() {
+		var n int64
+		err := cluster.DB(addr).QueryRowContext(ctx, query).Scan(&n)
+		if err == nil {
+			return n, nil
+		}
+		if err != sql.ErrNoRows {
+			return 0, fmt.Errorf("%s: %w", addr, err)
+		}
+	}
+	return 0, fmt.Errorf("no node runs the slow client's query")
+}
