@@ -12,9 +12,9 @@ import (
 // executed more. A replica of weight 0 is taken only if no other is usable.
 // stale is how far behind it is at most, -1 if unproved. nil: none is usable.
 func Freshest(nodes []*backend.Node, now time.Time) (best *backend.Node, stale time.Duration) {
-	any := Need{AnyLive: true}
+	live := Need{AnyLive: true}
 	for _, n := range nodes {
-		if check(n, &any) == Eligible && (best == nil || fresher(n, best)) {
+		if check(n, &live) == Eligible && (best == nil || fresher(n, best)) {
 			best = n
 		}
 	}
