@@ -1,0 +1,387 @@
+package backend
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"causeway/gtid"
+	"causeway/wire"
+)
+
+// Config is what all connections of a process have in common.
+type Config struct {
+	TLSMode        string
+	TLSConfig      *tls.Config
+	ConnectTimeout time.Duration
+	// TrackedVariables are the session variables whose changes the server reports.
+	TrackedVariables []string
+}
+
+// Account is who a connection logs in as, and the client's capabilities that
+// change the meaning of statements.
+type Account struct {
+	User, Password string
+	Caps           wire.Capability
+	Collation      uint16
+}
+
+// Conn is a connection to one node. One goroutine owns it.
+type Conn struct {
+	*wire.Conn
+	Node        *Node           // as seen when the connection was made
+	Caps        wire.Capability // negotiated
+	ThreadID    uint32
+	Established time.Time
+	LastUsed    time.Time
+	// Executed is the node's gtid_executed as it was when the connection was made.
+	Executed gtid.Set
+	// Status is the server's status word of the last answer.
+	Status wire.Status
+	// Broken: an answer was lost or not understood; close, never use again.
+	Broken bool
+	// Statements are those prepared here, by the session's own id.
+	Statements map[uint32]*Prepared
+
+	account Account
+	cfg     *Config
+	state   *State
+	closing []uint32 // ids to be closed with the next command
+}
+
+// Prepared is a statement prepared on one connection.
+type Prepared struct {
+	ID    uint32
+	Types uint64 // which binding of parameter types the server has seen; 0 none
+}
+
+// MeaningCaps are the capabilities of a client that change what its statements
+// mean or how its commands are written; a backend connection must have the same.
+const MeaningCaps = wire.CapFoundRows | wire.CapIgnoreSpace | wire.CapMultiStatements | wire.CapLocalFiles |
+	wire.CapInteractive | wire.CapNoSchema | wire.CapQueryAttributes | wire.CapExpiredPasswords
+
+// Errors of Open beside *wire.Error and network errors.
+var (
+	// ErrIncarnation: the server behind the address is not the one seen by the monitor.
+	ErrIncarnation = errors.New("another server, or an older state of it, answers at this address")
+)
+
+// Open connects, logs in, and prepares a connection for relaying: GTIDs and
+// tracked state are reported with every OK, whatever the server's globals say,
+// and on a replica transactions are read-only. base holds the session defaults
+// of the source, so that a replica whose globals differ gives the same answers.
+// It costs one round trip after the login.
+func Open(ctx context.Context, cfg *Config, node *Node, acc Account, schema string, base map[string]string) (*Conn, error) {
+	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
+	defer cancel()
+	wc, greeting, err := Dial(ctx, DialConfig{
+		Addr: node.Addr, User: acc.User, Password: acc.Password, Database: schema,
+		Collation: acc.Collation, Caps: acc.Caps, TLSMode: cfg.TLSMode, TLSConfig: cfg.TLSConfig,
+		Attrs: map[string]string{"program_name": "causeway"},
+	})
+	if err != nil {
+		return nil, err
+	}
+	c := &Conn{
+		Conn: wc, Node: node, Caps: greeting.Caps, ThreadID: greeting.ConnectionID,
+		Established: time.Now(), Status: greeting.Status, account: acc, cfg: cfg,
+		state: EmptyState.WithSchema(schema), Statements: map[uint32]*Prepared{},
+	}
+	if deadline, ok := ctx.Deadline(); ok {
+		wc.SetDeadline(deadline)
+	}
+	if err := c.setup(base); err != nil {
+		c.Close()
+		return nil, err
+	}
+	wc.SetDeadline(time.Time{})
+	return c, nil
+}
+
+// setup runs what every new or reset connection needs, in one write.
+func (c *Conn) setup(base map[string]string) error {
+	if err := c.Send(wire.ComQuery, c.setupStatement(base)); err != nil {
+		return err
+	}
+	if err := c.Send(wire.ComQuery, "SELECT @@global.server_uuid, @@global.gtid_executed"); err != nil {
+		return err
+	}
+	if err := c.Flush(); err != nil {
+		return err
+	}
+	if _, err := c.ReadResult(); err != nil {
+		return fmt.Errorf("setting up the connection: %w", err)
+	}
+	row, err := c.ReadResult()
+	if err != nil {
+		return fmt.Errorf("asking for the position: %w", err)
+	}
+	if len(row) != 2 {
+		return fmt.Errorf("asking for the position: %d columns", len(row))
+	}
+	if c.Executed, err = gtid.Parse(row[1]); err != nil {
+		return err
+	}
+	return c.checkIncarnation(row[0])
+}
+
+// checkIncarnation compares the server with the one the monitor knows by this
+// address. A position only grows within an incarnation.
+func (c *Conn) checkIncarnation(uuid string) error {
+	known := c.Node.Incarnation.ServerUUID
+	if known != "" && !strings.EqualFold(known, uuid) {
+		return fmt.Errorf("%w: server_uuid %s, known as %s", ErrIncarnation, uuid, known)
+	}
+	if !c.Executed.Contains(c.Node.Position) {
+		return fmt.Errorf("%w: gtid_executed lacks %s", ErrIncarnation, c.Node.Position.Subtract(c.Executed).Line())
+	}
+	return nil
+}
+
+func (c *Conn) setupStatement(base map[string]string) string {
+	var b strings.Builder
+	b.WriteString(c.trackers())
+	if c.Node.Role == RoleReplica {
+		b.WriteString(", transaction_read_only=ON")
+	}
+	for name, value := range base {
+		if own, ok := c.Node.Defaults[name]; ok && own != value && Replayable(name) && !isCharset(name) {
+			b.WriteString(", " + name + "=" + literal(name, value))
+		}
+	}
+	return b.String()
+}
+
+// trackers is the statement that makes the server report what Causeway needs.
+func (c *Conn) trackers() string {
+	return "SET SESSION session_track_gtids='OWN_GTID', session_track_schema=ON, session_track_state_change=ON, session_track_system_variables='" +
+		strings.Join(c.cfg.TrackedVariables, ",") + "'"
+}
+
+// Arm sets the trackers again, after the client has set them for itself.
+func (c *Conn) Arm() error {
+	_, err := c.Query(c.trackers())
+	return err
+}
+
+// Quit takes leave, unless the connection is in an unknown state, and closes.
+func (c *Conn) Quit() {
+	if !c.Broken {
+		c.SetDeadline(time.Now().Add(100 * time.Millisecond))
+		if c.Send(wire.ComQuit, "") == nil {
+			c.Flush()
+		}
+	}
+	c.Close()
+}
+
+// Prepare prepares a statement. Its definitions are read past: the client has
+// seen them, and each execution brings its own.
+func (c *Conn) Prepare(text string) (*Prepared, error) {
+	if err := c.SendBytes(append([]byte{byte(wire.ComStmtPrepare)}, text...)); err != nil {
+		return nil, err
+	}
+	if err := c.Flush(); err != nil {
+		return nil, err
+	}
+	first, err := c.ReadPacket()
+	if err != nil {
+		return nil, err
+	}
+	if wire.IsErr(first) {
+		return nil, asError(first)
+	}
+	id, columns, params, _, err := wire.ParsePrepareOK(first)
+	if err != nil {
+		return nil, err
+	}
+	for range int(columns) + int(params) {
+		if _, err := c.ReadPacket(); err != nil {
+			return nil, err
+		}
+	}
+	return &Prepared{ID: id}, nil
+}
+
+// isCharset names the variables that the handshake's collation sets.
+func isCharset(name string) bool {
+	return strings.HasPrefix(name, "character_set_") || name == "collation_connection"
+}
+
+// Reset puts the connection back into the state of a new one, by
+// COM_RESET_CONNECTION, and sets it up again. The schema stays.
+func (c *Conn) Reset(base map[string]string) error {
+	if err := c.Send(wire.ComResetConnection, ""); err != nil {
+		return err
+	}
+	if err := c.Flush(); err != nil {
+		return err
+	}
+	if _, err := c.ReadResult(); err != nil {
+		return err
+	}
+	c.Statements = map[uint32]*Prepared{}
+	c.closing = nil
+	c.state = EmptyState.WithSchema(c.state.Schema)
+	return c.setup(base)
+}
+
+// Send queues a command whose argument is text.
+func (c *Conn) Send(cmd wire.Command, text string) error {
+	return c.SendBytes(append(append(make([]byte, 0, len(text)+3), byte(cmd)), c.queryPrefix(cmd)+text...))
+}
+
+// queryPrefix is the empty set of query attributes, where they were negotiated.
+func (c *Conn) queryPrefix(cmd wire.Command) string {
+	if cmd == wire.ComQuery && c.Caps.Has(wire.CapQueryAttributes) {
+		return "\x00\x01"
+	}
+	return ""
+}
+
+// SendBytes queues a command as a payload.
+func (c *Conn) SendBytes(payload []byte) error {
+	if err := c.sendCloses(); err != nil {
+		return err
+	}
+	c.ResetSequence()
+	return c.WritePacket(payload)
+}
+
+// SendFrame sends a client's command at once, with what is queued before it.
+func (c *Conn) SendFrame(f wire.Frame) error {
+	if err := c.sendCloses(); err != nil {
+		return err
+	}
+	c.ResetSequence()
+	if f.Raw == nil {
+		if err := c.WritePacket(f.Payload); err != nil {
+			return err
+		}
+		return c.Flush()
+	}
+	c.SetSequence(1)
+	return c.WriteRaw(f.Raw)
+}
+
+// CloseStatement forgets a statement; the server hears of it with the next
+// command, for COM_STMT_CLOSE has no answer.
+func (c *Conn) CloseStatement(id uint32) {
+	if p := c.Statements[id]; p != nil {
+		delete(c.Statements, id)
+		c.closing = append(c.closing, p.ID)
+	}
+}
+
+func (c *Conn) sendCloses() error {
+	for _, id := range c.closing {
+		c.ResetSequence()
+		p := [5]byte{byte(wire.ComStmtClose), byte(id), byte(id >> 8), byte(id >> 16), byte(id >> 24)}
+		if err := c.WritePacket(p[:]); err != nil {
+			return err
+		}
+	}
+	c.closing = c.closing[:0]
+	return nil
+}
+
+// Query runs a statement of Causeway's own and returns the first row of its
+// result as text; NULL is "".
+func (c *Conn) Query(sql string) ([]string, error) {
+	if err := c.Send(wire.ComQuery, sql); err != nil {
+		return nil, err
+	}
+	if err := c.Flush(); err != nil {
+		return nil, err
+	}
+	return c.ReadResult()
+}
+
+// ReadResult reads one answer, of a statement of Causeway's own, to its end
+// and returns its first row.
+func (c *Conn) ReadResult() ([]string, error) {
+	c.SetSequence(1)
+	first, err := c.ReadPacket()
+	if err != nil {
+		return nil, err
+	}
+	switch first[0] {
+	case wire.HeaderOK:
+		return nil, c.noteOK(first)
+	case wire.HeaderERR:
+		return nil, asError(first)
+	}
+	columns, _, ok := wire.ReadLenEncInt(first)
+	if !ok {
+		return nil, wire.ErrMalformed
+	}
+	for range columns {
+		if _, err := c.ReadPacket(); err != nil {
+			return nil, err
+		}
+	}
+	return c.readRows(int(columns))
+}
+
+func (c *Conn) readRows(columns int) ([]string, error) {
+	var row []string
+	for {
+		p, err := c.ReadPacket()
+		if err != nil {
+			return nil, err
+		}
+		switch {
+		case len(p) == 0:
+			return nil, wire.ErrMalformed
+		case p[0] == wire.HeaderERR:
+			return nil, asError(p)
+		case p[0] == wire.HeaderEOF && len(p) < wire.MaxPayload:
+			return row, c.noteOK(p)
+		case row == nil:
+			if row, err = textRow(p, columns); err != nil {
+				return nil, err
+			}
+		}
+	}
+}
+
+func textRow(p []byte, columns int) ([]string, error) {
+	row := make([]string, 0, columns)
+	for range columns {
+		v, n, ok := wire.ReadTextValue(p)
+		if !ok {
+			return nil, wire.ErrMalformed
+		}
+		row = append(row, string(v))
+		p = p[n:]
+	}
+	return row, nil
+}
+
+func (c *Conn) noteOK(payload []byte) error {
+	ok, err := wire.ParseOK(payload, c.Caps)
+	if err == nil {
+		c.Status = ok.Status
+	}
+	return err
+}
+
+func asError(payload []byte) error {
+	e, err := wire.ParseError(payload)
+	if err != nil {
+		return err
+	}
+	return e
+}
+
+// Account returns who the connection is logged in as.
+func (c *Conn) Account() Account { return c.account }
+
+// State returns the state that the connection is in.
+func (c *Conn) State() *State { return c.state }
+
+// SetState records that the server brought the connection into a state.
+func (c *Conn) SetState(s *State) { c.state = s }

@@ -1,0 +1,183 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"causeway/backend"
+	"causeway/classifier"
+	"causeway/gtid"
+	"causeway/wire"
+)
+
+// doubt is a statement whose answer was lost and which may still commit.
+type doubt struct {
+	addr        string
+	account     backend.Account
+	thread      uint32
+	established time.Time
+}
+
+// lostAnswer handles a connection that broke while a command was under way. A
+// client that left ends the session; a write that it left behind was finished.
+func (s *session) lostAnswer(c *backend.Conn, j *job, err error) error {
+	s.applyNews(c, j)
+	var client *clientError
+	if errors.As(err, &client) || s.killed.Load() {
+		c.Broken = true
+		return err
+	}
+	if c != s.home {
+		return s.lostReplicaAnswer(c, err)
+	}
+	var refused *stateRefused
+	if errors.As(err, &refused) {
+		s.dropHome(err)
+		return s.fail(asClientError(err))
+	}
+	if mayHaveCommitted(j.class) {
+		s.doubt = &doubt{addr: c.Node.Addr, account: c.Account(), thread: c.ThreadID, established: c.Established}
+		s.srv.metrics.doubts.WithLabelValues("opened").Inc()
+		s.log.Warn().Err(err).Str("node", c.Node.Addr).Str("digest", j.class.Digest).
+			Msg("the answer to a write was lost; its outcome is found out before the session reads from a replica")
+	}
+	inTrx := c.Status.Has(wire.StatusInTrans)
+	gone := s.dropHome(err)
+	if j.class.Kind == classifier.Commit || j.class.Kind == classifier.Rollback || !inTrx {
+		s.aborted = ""
+	}
+	s.resolveDoubt(s.srv.opts.MaxWait)
+	return s.tellLost(c, j, err, gone)
+}
+
+// tellLost answers the command whose answer was lost.
+func (s *session) tellLost(c *backend.Conn, j *job, err, gone error) error {
+	if s.relay.started {
+		return fmt.Errorf("source %s was lost in the middle of its answer: %w", c.Node.Addr, err)
+	}
+	outcome := "it was not a write"
+	if mayHaveCommitted(j.class) {
+		outcome = "whether it took effect is not known: read before you repeat it"
+	}
+	s.observe(c, j)
+	if werr := s.fail(wire.NewError(wire.ErrNetRead, "Causeway: the connection to source %s was lost during the statement; %s", c.Node.Addr, outcome)); werr != nil {
+		return werr
+	}
+	var over *sessionGone
+	if errors.As(gone, &over) {
+		return gone
+	}
+	return nil
+}
+
+// lostReplicaAnswer handles a read-only transaction, or what follows a read,
+// whose replica went away.
+func (s *session) lostReplicaAnswer(c *backend.Conn, err error) error {
+	inTrx := s.readTrx == c
+	s.srv.opts.Monitor.Report(c.Node.Addr, c.Node.Incarnation.Generation, err.Error())
+	s.dropReplica(c)
+	if inTrx {
+		s.aborted = fmt.Sprintf("replica %s was lost", c.Node.Addr)
+		s.status &^= wire.StatusInTrans | wire.StatusInTransReadonly
+		s.inTrx.Store(false)
+	}
+	if s.relay.started {
+		return err
+	}
+	return s.fail(wire.NewError(wire.ErrNetRead, "Causeway: the connection to replica %s was lost during the statement", c.Node.Addr))
+}
+
+// mayHaveCommitted tells whether a statement on the source can have committed
+// something although its answer was an error, or did not come.
+func mayHaveCommitted(c *classifier.Class) bool {
+	switch c.Kind {
+	case classifier.Read, classifier.ReadSource, classifier.Diagnostics, classifier.LockingRead,
+		classifier.Savepoint, classifier.Use, classifier.Kill, classifier.Empty, classifier.Handler:
+		return c.Flags.Any(classifier.MayCommit | classifier.ImplicitCommit | classifier.UnknownFunction)
+	}
+	return true
+}
+
+// settleDoubt comes before any statement of a session in doubt: as long as the
+// outcome cannot be found out, reads go to the source.
+func (s *session) settleDoubt() {
+	if s.doubt == nil {
+		return
+	}
+	s.resolveDoubt(s.srv.opts.MaxWait)
+	if s.doubt != nil && s.homeOnly == reasonNone {
+		s.homeOnly = reasonDoubt
+	}
+	if s.doubt == nil && s.homeOnly == reasonDoubt {
+		s.homeOnly = reasonNone
+	}
+}
+
+// resolveDoubt waits until the thread of the lost connection is gone from its
+// server and takes that server's position then as the token.
+func (s *session) resolveDoubt(limit time.Duration) {
+	d := s.doubt
+	if d == nil {
+		return
+	}
+	v := s.view()
+	node := v.Node(d.addr)
+	if node == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, limit)
+	defer cancel()
+	set, err := backend.AwaitGone(ctx, s.srv.opts.Backend, node, d.account, d.thread, d.established)
+	if err != nil {
+		s.srv.metrics.doubts.WithLabelValues("unresolved").Inc()
+		s.log.Debug().Err(err).Str("node", d.addr).Msg("outcome of a lost statement not known yet")
+		return
+	}
+	s.doubt = nil
+	s.grow(set)
+	s.srv.metrics.doubts.WithLabelValues("resolved").Inc()
+}
+
+// afterError takes the source's whole position as the token, since an ERR
+// carries no GTIDs though the statement may have committed.
+func (s *session) afterError(c *backend.Conn, j *job) {
+	if c != s.home || j.want == expectPrepare || !mayHaveCommitted(j.class) {
+		return
+	}
+	if s.relay.err.Code == wire.ErrParse && !j.class.Is(classifier.MultiStatement) && j.class.Kind != classifier.TextPrepare &&
+		j.class.Kind != classifier.Call && !j.class.Is(classifier.UnknownFunction) {
+		return // nothing ran
+	}
+	s.srv.metrics.hidden.Inc()
+	ctx, cancel := context.WithTimeout(s.ctx, s.srv.opts.Backend.ConnectTimeout)
+	defer cancel()
+	set, err := s.positionOf(ctx, c)
+	if err == nil {
+		s.grow(set)
+		return
+	}
+	s.log.Warn().Err(err).Msg("cannot learn what a failed statement committed; the session reads from the source")
+	s.homeOnly = reasonDoubt
+	s.doubt = &doubt{addr: c.Node.Addr, account: c.Account(), thread: c.ThreadID, established: c.Established}
+}
+
+// positionOf asks the server of a connection for its gtid_executed, now. The
+// monitor's shared question is used where it goes to the same server: it
+// leaves the connection's diagnostics alone, which the client may ask for next.
+func (s *session) positionOf(ctx context.Context, c *backend.Conn) (gtid.Set, error) {
+	if src := s.view().Source; src != nil && src.Addr == c.Node.Addr && src.Incarnation.Generation == c.Node.Incarnation.Generation {
+		if set, _, err := s.srv.opts.Monitor.FreshSource(ctx); err == nil {
+			return set, nil
+		}
+	}
+	s.bound(c)
+	defer c.SetDeadline(noDeadline)
+	row, err := c.Query("SELECT @@global.gtid_executed")
+	if err != nil || len(row) != 1 {
+		c.Broken = true
+		return gtid.Set{}, fmt.Errorf("asking for the position: %w", err)
+	}
+	return gtid.Parse(row[0])
+}

@@ -1,0 +1,342 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"causeway/backend"
+	"causeway/classifier"
+	"causeway/wire"
+)
+
+// errTrxLost is told until the client ends the transaction that it thinks it has.
+const errTrxLost = "Causeway: the transaction was lost (%s); ROLLBACK before going on"
+
+func (s *session) view() *backend.View { return s.srv.opts.Monitor.View() }
+
+// run1 decides where a command goes and sees it through. An error ends the session.
+func (s *session) run1(j *job) error {
+	if s.aborted != "" {
+		if done, err := s.whileAborted(j.class); done {
+			return err
+		}
+	}
+	s.settleDoubt()
+	v := s.view()
+	p := decide(j.class, s.facts(v))
+	s.route = route{reason: p.reason, digest: j.class.Digest, view: v.Seq}
+	switch {
+	case p.target == toRefuse:
+		return s.refuse(j.class)
+	case p.endTrx:
+		s.endReadTrx("COMMIT")
+	case p.move:
+		s.moveReadTrx()
+	}
+	switch p.target {
+	case toReplica:
+		return s.runOnReplica(j, p)
+	case toTrx:
+		return s.runInReadTrx(j)
+	case toLast:
+		if s.last != nil && !s.last.Broken && s.last != s.home {
+			return s.runOn(s.last, j)
+		}
+	}
+	return s.runOnHome(j)
+}
+
+// whileAborted answers for a transaction that no longer exists.
+func (s *session) whileAborted(c *classifier.Class) (bool, error) {
+	why := s.aborted
+	switch c.Kind {
+	case classifier.Rollback:
+		s.aborted = ""
+		s.noteLocal(reasonLocal)
+		return true, s.sendOK()
+	case classifier.Commit:
+		s.aborted = ""
+	}
+	s.noteLocal(reasonRefused)
+	return true, s.fail(wire.NewError(wire.ErrUnknown, errTrxLost, why))
+}
+
+// refuse answers a statement that a read-only transaction cannot run.
+func (s *session) refuse(c *classifier.Class) error {
+	s.noteLocal(reasonRefused)
+	if c.Kind == classifier.Write && !c.Flags.Any(classifier.CreatesTemp|classifier.DropsTemp|classifier.SelectInto) {
+		return s.fail(wire.NewError(wire.ErrReadOnlyTransaction, "Cannot execute statement in a READ ONLY transaction."))
+	}
+	return s.fail(wire.NewError(wire.ErrReadOnlyTransaction,
+		"Causeway: cannot execute this statement in a READ ONLY transaction that has read from a replica; run it before the first read, or use START TRANSACTION READ WRITE"))
+}
+
+// noteLocal counts a statement that was answered here.
+func (s *session) noteLocal(r reason) {
+	s.route.reason, s.route.node = r, ""
+	s.srv.metrics.count(localTarget, r)
+}
+
+// runOnHome runs a command on the connection to the source.
+func (s *session) runOnHome(j *job) error {
+	c, err := s.homeConn(j.start)
+	if err != nil {
+		return s.answerError(j, err)
+	}
+	if err := s.sendNextTrx(c, j.class); err != nil {
+		return s.answerError(j, err)
+	}
+	if s.begin != "" {
+		begin := s.begin
+		s.begin = ""
+		if _, err := c.Query(begin); err != nil {
+			c.Broken = true
+			return s.answerError(j, err)
+		}
+	}
+	return s.runOn(c, j)
+}
+
+// answerError tells the client why a command was not run; the session goes on
+// unless the client cannot.
+func (s *session) answerError(j *job, err error) error {
+	var gone *sessionGone
+	s.route.reason = reasonRefused
+	s.srv.metrics.count(localTarget, reasonRefused)
+	if errors.As(err, &gone) {
+		s.fail(asClientError(err))
+		return err
+	}
+	return s.fail(asClientError(err))
+}
+
+// runOn runs a command on one connection, without a second try, unless a
+// replica turns out not to be able to answer a plain read.
+func (s *session) runOn(c *backend.Conn, j *job) error {
+	onHome := c == s.home
+	if err := s.exchange(c, j, false); err != nil {
+		return s.lostAnswer(c, j, err)
+	}
+	r := &s.relay
+	if r.err != nil {
+		s.afterError(c, j)
+		if c == s.readTrx && r.err.Code == wire.ErrOptionPreventsStmt {
+			r.err = wire.NewError(wire.ErrReadOnlyTransaction, "Cannot execute statement in a READ ONLY transaction.")
+		}
+	}
+	s.finish(c, j)
+	if onHome {
+		s.afterHome(j)
+	}
+	return s.respond()
+}
+
+// respond sends the client what is still due: an ERR, or nothing.
+func (s *session) respond() error {
+	if s.relay.lost != nil {
+		return s.relay.lost
+	}
+	if s.relay.err != nil {
+		return s.fail(s.relay.err)
+	}
+	return nil
+}
+
+// exchange sends a command on a connection and relays the answer; an ERR stays
+// in s.relay.err. plain: the command is a plain read, so what brings the
+// connection into the session's state may travel in the same write.
+func (s *session) exchange(c *backend.Conn, j *job, plain bool) error {
+	r := &s.relay
+	*r = relay{
+		from: c.Conn, fromCaps: c.Caps, to: s.client, toCaps: s.login.Caps,
+		onOK: r.onOK, track: r.track, scratch: r.scratch, finish: !plain, statementID: s.relay.statementID,
+	}
+	if s.stale != nil {
+		s.addStaleNote(r, j, c)
+	}
+	live := c.Node.Live
+	s.current = c
+	s.tracked = trackedNews{}
+	s.preparedOn = nil
+	s.busyOn.Store(c)
+	s.plainRead.Store(plain)
+	live.InFlight.Add(1)
+	err := s.sendAndRelay(c, j, plain)
+	live.InFlight.Add(-1)
+	s.busyOn.Store(nil)
+	if err != nil {
+		c.Broken = true
+		return err
+	}
+	c.LastUsed = j.start
+	if j.want == expectPrepare && r.err == nil {
+		s.preparedOn = c
+	}
+	return nil
+}
+
+func (s *session) sendAndRelay(c *backend.Conn, j *job, plain bool) error {
+	queued, err := 0, error(nil)
+	if c.State() != s.state {
+		s.srv.metrics.replays.Inc()
+		if plain {
+			queued, err = c.Align(s.state)
+		} else {
+			err = c.AlignNow(s.state)
+		}
+		if err != nil {
+			return alignError(err)
+		}
+	}
+	if err := s.sendCommand(c, j); err != nil {
+		return err
+	}
+	if queued > 0 {
+		if err := c.Confirm(queued, s.state); err != nil {
+			return alignError(err)
+		}
+		c.SetSequence(1)
+	}
+	return s.relay.run(j.want)
+}
+
+// stateRefused: a node would not take the session's state.
+type stateRefused struct{ err error }
+
+func (e *stateRefused) Error() string { return "session state refused: " + e.err.Error() }
+func (e *stateRefused) Unwrap() error { return e.err }
+
+func alignError(err error) error {
+	var refused *wire.Error
+	if errors.As(err, &refused) {
+		return &stateRefused{err}
+	}
+	return &backendError{err}
+}
+
+// sendCommand writes the client's command as it stands, but for the
+// statement's id where it has one.
+func (s *session) sendCommand(c *backend.Conn, j *job) error {
+	if j.stmt != nil && wire.Command(j.frame.Payload[0]) == wire.ComStmtExecute {
+		return s.sendExecute(c, j)
+	}
+	if j.stmt != nil {
+		p := c.Statements[j.stmt.id]
+		if p == nil {
+			return &backendError{fmt.Errorf("statement %d is not prepared here", j.stmt.id)}
+		}
+		wire.SetStatementID(j.frame.Payload, p.ID)
+	}
+	if err := c.SendFrame(j.frame); err != nil {
+		return &backendError{err}
+	}
+	return nil
+}
+
+// finish notes what a statement's answer says of the session, whichever
+// connection it ran on, and counts it.
+func (s *session) finish(c *backend.Conn, j *job) {
+	r := &s.relay
+	s.applyNews(c, j)
+	if r.err == nil && j.want != expectPrepare && j.want != expectText {
+		c.Status = r.ok.Status
+	}
+	if j.class.Kind != classifier.Diagnostics && j.want == expectResult {
+		s.last = c
+		if c.Node.Role != backend.RoleReplica || s.relay.extraWarnings == 0 {
+			s.stale = nil
+		}
+	}
+	if c == s.readTrx || c == s.home {
+		s.status = c.Status & (wire.StatusAutocommit | wire.StatusInTrans | wire.StatusInTransReadonly | wire.StatusNoBackslashEscapes)
+	}
+	if c == s.readTrx && r.err == nil {
+		if !c.Status.Has(wire.StatusInTrans) {
+			s.readTrx = nil
+		} else if !j.class.Is(classifier.NoTable) && (j.class.Kind != classifier.Begin || j.class.Trx.Snapshot) {
+			s.readFresh = false
+		}
+	}
+	s.inTrx.Store(s.status.Has(wire.StatusInTrans))
+	s.observe(c, j)
+}
+
+// observe counts the statement and its time.
+func (s *session) observe(c *backend.Conn, j *job) {
+	took := time.Since(j.start)
+	s.route.node, s.route.role, s.route.took = c.Node.Addr, c.Node.Role, took
+	target := sourceTarget
+	if c.Node.Role == backend.RoleReplica {
+		target = replicaTarget
+	}
+	s.srv.metrics.count(target, s.route.reason)
+	s.srv.metrics.seconds[target].Observe(took.Seconds())
+}
+
+// afterHome follows session state that only the source connection has.
+func (s *session) afterHome(j *job) {
+	c, r := j.class, &s.relay
+	if j.want == expectPrepare {
+		return
+	}
+	if c.Kind != classifier.Set && c.Kind != classifier.SetTransaction && c.Kind != classifier.Use {
+		s.oneShot = false
+	}
+	if r.err != nil && !c.Is(classifier.MultiStatement) {
+		return
+	}
+	s.followSticky(c)
+	s.followUntracked(c)
+	if c.Is(classifier.SetsTracker) {
+		s.rearmTrackers()
+	}
+	if c.Flags.Any(classifier.SetsNextTrx) || c.Kind == classifier.SetTransaction {
+		s.oneShot = true
+	}
+}
+
+func (s *session) followSticky(c *classifier.Class) {
+	k := &s.sticky
+	switch c.Kind {
+	case classifier.LockTables:
+		k.locked = true
+	case classifier.UnlockTables, classifier.Begin:
+		k.locked = false
+	case classifier.XA:
+		k.xa = true
+	case classifier.TextPrepare:
+		k.textPrepared = true
+	}
+	if k.xa && s.home != nil && !s.home.Status.Has(wire.StatusInTrans) && c.Kind == classifier.XA {
+		k.xa = false
+	}
+	if c.Is(classifier.CreatesTemp) || c.Is(classifier.MayChangeState) && s.tracked.stateChanged {
+		k.temp = true
+	}
+	if c.Is(classifier.SetsUserVars) || c.Is(classifier.MayChangeState) && s.tracked.stateChanged {
+		k.userVars = true
+	}
+	if c.Is(classifier.GetLock) {
+		k.locks = true
+	}
+}
+
+// followUntracked notices writes that no GTID tells of, and variables whose
+// changes the server does not report: such a session reads from the source.
+func (s *session) followUntracked(c *classifier.Class) {
+	wrote := (c.Kind == classifier.Write || c.Kind == classifier.Call) && s.relay.ok.AffectedRows > 0
+	logged := true
+	if v, ok := s.state.Var("sql_log_bin"); ok {
+		logged = v == "ON" || v == "1"
+	}
+	silent := wrote && !s.tracked.gtids && !s.home.Status.Has(wire.StatusInTrans) && !s.sticky.temp &&
+		!s.login.Caps.Has(wire.CapFoundRows)
+	if wrote && !logged || c.Kind == classifier.DDL && !logged || silent {
+		s.srv.metrics.untracked.Inc()
+		s.homeOnly = reasonUntracked
+	}
+	if c.Is(classifier.SetsUntracked) {
+		s.homeOnly = reasonUntracked
+	}
+}

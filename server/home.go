@@ -1,0 +1,157 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"time"
+
+	"causeway/backend"
+	"causeway/classifier"
+	"causeway/wire"
+)
+
+var noDeadline time.Time
+
+// sessionGone ends a session whose state was lost with a connection: MySQL
+// would have closed it as well.
+type sessionGone struct{ why string }
+
+func (e *sessionGone) Error() string {
+	return "the connection to the source was lost (" + e.why + ") and with it session state that cannot be restored; connect again"
+}
+
+// idleCheck is how long a connection must have been idle to be looked at
+// before it is used again.
+const idleCheck = 200 * time.Millisecond
+
+// homeConn returns the connection to the source in the session's state.
+func (s *session) homeConn(now time.Time) (*backend.Conn, error) {
+	v := s.view()
+	if s.home != nil {
+		why := s.unfit(s.home, v.Source, now)
+		if why == "" {
+			return s.home, nil
+		}
+		if err := s.dropHome(errors.New(why)); err != nil {
+			return nil, err
+		}
+	}
+	src, err := s.waitSource(v)
+	if err != nil {
+		return nil, err
+	}
+	c, err := s.open(src, nil)
+	if err != nil {
+		return nil, fmt.Errorf("source %s: %w", src.Addr, err)
+	}
+	if err := c.AlignNow(s.state); err != nil {
+		c.Close()
+		return nil, fmt.Errorf("source %s: restoring the session: %w", src.Addr, err)
+	}
+	s.home = c
+	s.status = c.Status & (wire.StatusAutocommit | wire.StatusInTrans)
+	return c, nil
+}
+
+// unfit tells why a connection must not be used any more, "" if it may.
+func (s *session) unfit(c *backend.Conn, now *backend.Node, at time.Time) string {
+	switch {
+	case c.Broken:
+		return "its answer was lost"
+	case now != nil && now.Addr != c.Node.Addr:
+		return "the source is another server now"
+	case now != nil && now.Incarnation.Generation != c.Node.Incarnation.Generation:
+		return "the server was restarted or replaced"
+	case at.Sub(c.LastUsed) > idleCheck && c.PeerClosed():
+		return "the server closed it"
+	}
+	return ""
+}
+
+// dropHome closes the connection to the source. It fails if the session had
+// state there that no other connection can be given.
+func (s *session) dropHome(why error) error {
+	c := s.home
+	if c == nil {
+		return nil
+	}
+	s.home = nil
+	inTrx := c.Status.Has(wire.StatusInTrans)
+	s.quit(c)
+	s.srv.opts.Monitor.Report(c.Node.Addr, c.Node.Incarnation.Generation, why.Error())
+	if s.sticky.any() {
+		return &sessionGone{why.Error()}
+	}
+	if inTrx {
+		s.aborted = why.Error()
+		s.status &^= wire.StatusInTrans | wire.StatusInTransReadonly
+		s.inTrx.Store(false)
+		return wire.NewError(wire.ErrUnknown, errTrxLost, why)
+	}
+	return nil
+}
+
+// waitSource waits a moment for a source to be known.
+func (s *session) waitSource(v *backend.View) (*backend.Node, error) {
+	deadline := time.Now().Add(s.srv.opts.MaxWait)
+	for v.Source == nil {
+		if time.Now().After(deadline) {
+			return nil, errors.New("no source is known: no server of [cluster] servers is writable and replicated from, see SHOW CAUSEWAY SERVERS")
+		}
+		time.Sleep(10 * time.Millisecond)
+		v = s.view()
+	}
+	return v.Source, nil
+}
+
+// open makes a backend connection of this session.
+func (s *session) open(n *backend.Node, base map[string]string) (*backend.Conn, error) {
+	acc := backend.Account{
+		User: s.login.User, Password: s.srv.users[s.login.User].Password,
+		Caps: s.login.Caps & backend.MeaningCaps, Collation: s.login.Collation,
+	}
+	c, err := backend.Open(s.ctx, s.srv.opts.Backend, n, acc, s.state.Schema, base)
+	if err != nil {
+		s.srv.metrics.backendFailed(n.Addr)
+		var refused *wire.Error
+		if !errors.As(err, &refused) {
+			s.srv.opts.Monitor.Report(n.Addr, n.Incarnation.Generation, err.Error())
+		}
+		return nil, err
+	}
+	c.LastUsed = time.Now()
+	s.srv.metrics.backendOpen(n.Addr).Inc()
+	return c, nil
+}
+
+// defaults are the source's values of session variables, which replica
+// connections get as well.
+func (s *session) defaults(v *backend.View) map[string]string {
+	if v.Source == nil {
+		return nil
+	}
+	return v.Source.Defaults
+}
+
+// sendNextTrx runs SET TRANSACTION statements that were held back.
+func (s *session) sendNextTrx(c *backend.Conn, class *classifier.Class) error {
+	if len(s.nextTrx) == 0 {
+		return nil
+	}
+	switch class.Kind {
+	case classifier.Set, classifier.Use, classifier.Diagnostics:
+		return nil
+	}
+	held := s.nextTrx
+	s.nextTrx = nil
+	for _, text := range held {
+		if _, err := c.Query(text); err != nil {
+			var refused *wire.Error
+			if !errors.As(err, &refused) {
+				c.Broken = true
+			}
+			return err
+		}
+	}
+	return nil
+}

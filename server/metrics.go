@@ -1,0 +1,156 @@
+package server
+
+import (
+	"strconv"
+	"sync/atomic"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+
+	"causeway/balance"
+)
+
+// targetLabel says in metrics who answered.
+type targetLabel uint8
+
+const (
+	sourceTarget targetLabel = iota
+	replicaTarget
+	localTarget
+	targetCount = iota
+)
+
+var targetNames = [targetCount]string{sourceTarget: "source", replicaTarget: "replica", localTarget: "local"}
+
+// metrics holds the server's counters. Those of the data path are resolved to
+// their labels once, so that counting is one atomic addition.
+type metrics struct {
+	queries [targetCount][reasonCount]prometheus.Counter
+	seconds [targetCount]prometheus.Observer
+	clients atomic.Int64
+
+	accepted    prometheus.Counter
+	rejected    *prometheus.CounterVec
+	panics      prometheus.Counter
+	abandoned   prometheus.Counter
+	fallbacks   *prometheus.CounterVec
+	waits       *prometheus.CounterVec
+	resends     *prometheus.CounterVec
+	doubts      *prometheus.CounterVec
+	hidden      prometheus.Counter
+	untracked   prometheus.Counter
+	emptyTokens prometheus.Counter
+	lostTokens  prometheus.Counter
+	stale       prometheus.Counter
+	replays     prometheus.Counter
+	backends    *prometheus.GaugeVec
+	dialErrors  *prometheus.CounterVec
+
+	vec *prometheus.CounterVec
+}
+
+func newMetrics(reg prometheus.Registerer, s *Server) *metrics {
+	f := factory{reg}
+	m := &metrics{
+		accepted:    f.counter("client_connections_accepted_total", "Connections that clients opened."),
+		rejected:    f.counters("client_connections_rejected_total", "Connections refused, by reason.", "reason"),
+		panics:      f.counter("session_panics_total", "Sessions ended by a fault in Causeway; each is in the log."),
+		abandoned:   f.counter("abandoned_reads_total", "Plain reads killed because their client had gone."),
+		fallbacks:   f.counters("fallback_total", "Reads that no replica qualified for, by whether the budget let them go to the source.", "outcome"),
+		waits:       f.counters("waits_total", "Waits for a replica to cover a token, by outcome.", "outcome"),
+		resends:     f.counters("resends_total", "Plain reads sent once more, by why the replica could not answer.", "reason"),
+		doubts:      f.counters("doubts_total", "Writes whose answer was lost, and what became of the doubt.", "state"),
+		hidden:      f.counter("hidden_commit_probes_total", "Positions asked for after an error that may hide a commit."),
+		untracked:   f.counter("untracked_writes_total", "Writes that brought no GTID; their sessions read from the source."),
+		emptyTokens: f.counter("empty_token_reads_total", "Reads of sessions that have no token of their own."),
+		lostTokens:  f.counter("lost_tokens_total", "Tokens void because the source lost transactions."),
+		stale:       f.counter("stale_reads_total", "Reads without a token served by a replica beyond max_staleness, with a warning."),
+		replays:     f.counter("state_replays_total", "Statements before which a connection was brought into the session's state."),
+		backends:    f.gauges("backend_connections", "Open connections to a node.", "node"),
+		dialErrors:  f.counters("backend_connect_errors_total", "Connections to a node that failed.", "node"),
+		vec:         f.counters("queries_total", "Statements by who answered and why there.", "target", "reason"),
+	}
+	seconds := prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Namespace: "causeway", Name: "query_seconds",
+		Help:    "Time from a statement's arrival to the end of its answer, in seconds, by who answered.",
+		Buckets: []float64{.0001, .00025, .0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 10, 60},
+	}, []string{"target"})
+	reg.MustRegister(seconds)
+	for t := range targetCount {
+		m.seconds[t] = seconds.WithLabelValues(targetNames[t])
+		for r := range reasonCount {
+			m.queries[t][r] = m.vec.WithLabelValues(targetNames[t], reason(r).String())
+		}
+	}
+	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: "causeway", Name: "client_connections", Help: "Clients connected now.",
+	}, func() float64 { return float64(m.clients.Load()) }))
+	registerBudget(reg, s.opts.Budget)
+	return m
+}
+
+func registerBudget(reg prometheus.Registerer, b *balance.Budget) {
+	reg.MustRegister(prometheus.NewGaugeFunc(prometheus.GaugeOpts{
+		Namespace: "causeway", Name: "fallback_budget_qps", Help: "Reads a second that the source may take over from replicas.",
+	}, func() float64 { qps, _ := b.Rate(); return qps }))
+}
+
+func (m *metrics) count(t targetLabel, r reason) { m.queries[t][r].Inc() }
+
+func (m *metrics) backendOpen(node string) prometheus.Gauge { return m.backends.WithLabelValues(node) }
+
+func (m *metrics) backendFailed(node string) { m.dialErrors.WithLabelValues(node).Inc() }
+
+// factory makes metrics in Causeway's namespace.
+type factory struct{ reg prometheus.Registerer }
+
+func (f factory) counter(name, help string) prometheus.Counter {
+	c := prometheus.NewCounter(prometheus.CounterOpts{Namespace: "causeway", Name: name, Help: help})
+	f.reg.MustRegister(c)
+	return c
+}
+
+func (f factory) counters(name, help string, labels ...string) *prometheus.CounterVec {
+	c := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "causeway", Name: name, Help: help}, labels)
+	f.reg.MustRegister(c)
+	return c
+}
+
+func (f factory) gauges(name, help string, labels ...string) *prometheus.GaugeVec {
+	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "causeway", Name: name, Help: help}, labels)
+	f.reg.MustRegister(g)
+	return g
+}
+
+// rows are the counters of SHOW CAUSEWAY STATUS: one a target and reason that
+// has happened.
+func (m *metrics) rows() [][]string {
+	var out [][]string
+	for t := range targetCount {
+		for r := range reasonCount {
+			if n := valueOf(m.queries[t][r]); n > 0 {
+				out = append(out, []string{"Queries " + targetNames[t] + " " + reason(r).String(), formatCount(n)})
+			}
+		}
+	}
+	for _, c := range []struct {
+		name string
+		c    prometheus.Counter
+	}{
+		{"Stale_reads", m.stale}, {"Untracked_writes", m.untracked}, {"Empty_token_reads", m.emptyTokens},
+		{"Lost_tokens", m.lostTokens}, {"Hidden_commit_probes", m.hidden}, {"State_replays", m.replays},
+	} {
+		out = append(out, []string{c.name, formatCount(valueOf(c.c))})
+	}
+	return out
+}
+
+func valueOf(c prometheus.Counter) float64 {
+	var m dto.Metric
+	if c.Write(&m) != nil {
+		return 0
+	}
+	return m.GetCounter().GetValue()
+}
+
+func formatCount(n float64) string { return strconv.FormatFloat(n, 'f', -1, 64) }

@@ -1,0 +1,148 @@
+package server
+
+import "causeway/classifier"
+
+// target is where a statement goes.
+type target uint8
+
+const (
+	toHome    target = iota // the session's connection to the source
+	toReplica               // a replica that qualifies, else what on_lag says
+	toTrx                   // the replica connection that holds the open read-only transaction
+	toLast                  // the connection that ran the last statement
+	toRefuse                // an error, without asking anyone
+)
+
+// facts is what a decision needs to know of a session. All of it is known
+// without asking a server.
+type facts struct {
+	// readOnlyTrx: a read-only transaction is open on a replica; fresh until a
+	// statement has read a table in it, after which its snapshot cannot move.
+	readOnlyTrx, fresh bool
+	// homeTrx: the source connection is inside a transaction.
+	homeTrx bool
+	// autocommitOff: each statement that reads a table opens a transaction.
+	autocommitOff bool
+	// readOnly: the session's transactions are READ ONLY by default;
+	// nextReadOnly: the next one is, by SET TRANSACTION.
+	readOnly, nextReadOnly bool
+	// homeOnly, if not empty, is why every read must stay on the source connection.
+	homeOnly reason
+	// userVars: user variables live on the source connection.
+	userVars bool
+}
+
+// plan is the decision on one statement, with its reason. Later steps never
+// look at the text again.
+type plan struct {
+	target target
+	reason reason
+	begin  bool // may open a read-only transaction on the replica that is picked
+	endTrx bool // commits the read-only transaction on the replica first
+	move   bool // moves the read-only transaction to the source first
+}
+
+// decide says where a statement goes. It is pure.
+func decide(c *classifier.Class, f facts) plan {
+	switch {
+	case f.readOnlyTrx:
+		return decideInReadOnlyTrx(c, f)
+	case c.Kind == classifier.Begin:
+		return decideBegin(c, f)
+	case c.Kind == classifier.Diagnostics && !c.Flags.Any(classifier.UsesLastInsertID|classifier.UsesUserVars|classifier.SetsUserVars):
+		return plan{target: toLast, reason: reasonDiagnostics}
+	case c.Kind == classifier.Read:
+		return decideRead(c, f)
+	}
+	return plan{target: toHome, reason: kindReason(c.Kind)}
+}
+
+// homeFlags bind a read to the connection that has what it uses.
+const homeFlags = classifier.UsesUserVars | classifier.SetsUserVars | classifier.UsesLastInsertID |
+	classifier.SetsLastInsertID | classifier.UsesDiagnostics | classifier.GetLock | classifier.ReleaseLock | classifier.UnknownFunction
+
+func decideRead(c *classifier.Class, f facts) plan {
+	switch {
+	case c.Flags.Any(homeFlags):
+		return plan{target: toHome, reason: reasonSourceOnly}
+	case f.homeOnly != reasonNone:
+		return plan{target: toHome, reason: f.homeOnly}
+	case f.homeTrx:
+		return plan{target: toHome, reason: reasonTransaction}
+	case !f.autocommitOff:
+		return plan{target: toReplica, reason: reasonRead}
+	case (f.readOnly || f.nextReadOnly) && !f.userVars:
+		return plan{target: toReplica, reason: reasonReadOnlyTrx, begin: true}
+	}
+	return plan{target: toHome, reason: reasonTransaction}
+}
+
+func decideBegin(c *classifier.Class, f facts) plan {
+	readOnly := c.Trx.ReadOnly || (f.readOnly || f.nextReadOnly) && !c.Trx.ReadWrite
+	if readOnly && !f.homeTrx && f.homeOnly == reasonNone && !f.userVars && !c.Is(classifier.MultiStatement) {
+		return plan{target: toReplica, reason: reasonReadOnlyTrx, begin: true}
+	}
+	return plan{target: toHome, reason: reasonTransaction}
+}
+
+// decideInReadOnlyTrx: the transaction lives on a replica. What cannot run
+// there runs on the source, if the transaction can still be moved.
+func decideInReadOnlyTrx(c *classifier.Class, f facts) plan {
+	inTrx := plan{target: toTrx, reason: reasonReadOnlyTrx}
+	moved := plan{target: toHome, reason: reasonTransaction, move: true}
+	home := plan{target: toHome, reason: kindReason(c.Kind)}
+	elsewhere := func() plan {
+		if f.fresh {
+			return moved
+		}
+		return plan{target: toRefuse, reason: reasonReadOnlyTrx}
+	}
+	switch c.Kind {
+	case classifier.Read, classifier.ReadSource:
+		if !c.Flags.Any(homeFlags) {
+			return inTrx
+		}
+		if c.Is(classifier.NoTable) && !c.Is(classifier.UnknownFunction) {
+			return home
+		}
+		return elsewhere()
+	case classifier.Diagnostics:
+		return plan{target: toLast, reason: reasonDiagnostics}
+	case classifier.Commit, classifier.Rollback, classifier.Savepoint, classifier.Empty:
+		return inTrx
+	case classifier.Begin:
+		p := decideBegin(c, facts{readOnly: f.readOnly, userVars: f.userVars, homeOnly: f.homeOnly})
+		p.endTrx = true
+		return p
+	case classifier.Set, classifier.Use, classifier.Kill:
+		return home
+	case classifier.SetTransaction:
+		return inTrx // 1568, as the source would say
+	case classifier.Write:
+		return decideWriteInReadOnlyTrx(c, inTrx, elsewhere)
+	case classifier.DDL, classifier.LockTables, classifier.XA:
+		home.endTrx = true
+		return home
+	default:
+		if c.Is(classifier.ImplicitCommit) && !c.Is(classifier.MultiStatement) {
+			home.endTrx = true
+			return home
+		}
+		if f.fresh {
+			return moved
+		}
+		return inTrx
+	}
+}
+
+// decideWriteInReadOnlyTrx: plain DML is refused as the source would refuse
+// it; what only may write (a stored function) is tried where it is.
+func decideWriteInReadOnlyTrx(c *classifier.Class, inTrx plan, elsewhere func() plan) plan {
+	switch {
+	case c.Flags.Any(classifier.CreatesTemp | classifier.DropsTemp | classifier.SelectInto):
+		return elsewhere()
+	case c.Flags.Any(classifier.UnknownFunction | classifier.MultiStatement):
+		return inTrx
+	}
+	return plan{target: toRefuse, reason: reasonWrite}
+}

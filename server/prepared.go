@@ -1,0 +1,230 @@
+package server
+
+import (
+	"bytes"
+	"strings"
+	"time"
+
+	"causeway/backend"
+	"causeway/classifier"
+	"causeway/wire"
+)
+
+// stmt is a statement that the client has prepared. It is prepared on a
+// backend connection when an execution first lands there.
+type stmt struct {
+	id     uint32
+	text   string
+	class  *classifier.Class
+	state  *backend.State // at PREPARE: a server binds schema and sql_mode then
+	params int
+	types  []byte // parameter types of the last execution that sent them
+	bound  uint64 // number of that binding
+	at     *backend.Conn
+	long   bool        // long data was sent to at
+	failed *wire.Error // long data could not be sent; told at the execution
+}
+
+// MySQL's text for an id that the session has not prepared.
+const errUnknownStmt = "Unknown prepared statement handler (%d) given to %s"
+
+func (s *session) unknownStmt(id uint32, what string) error {
+	return s.fail(wire.NewError(wire.ErrUnknownStmtHandler, errUnknownStmt, id, what))
+}
+
+// prepare serves COM_STMT_PREPARE.
+func (s *session) prepare(f wire.Frame, now time.Time) error {
+	text := f.Payload[1:]
+	class := s.srv.opts.Classifier.Classify(text, s.classifierMode(s.view()))
+	st := &stmt{id: s.newStmtID(), text: string(text), class: class, state: s.state}
+	s.relay.statementID = st.id
+	s.relay.prepared = prepared{}
+	if err := s.run1(&job{class: class, frame: f, want: expectPrepare, text: st.text, start: now}); err != nil {
+		return err
+	}
+	if s.relay.err != nil || s.preparedOn == nil {
+		return nil
+	}
+	st.params = int(s.relay.prepared.params)
+	if s.stmts == nil {
+		s.stmts = map[uint32]*stmt{}
+	}
+	s.stmts[st.id] = st
+	s.preparedOn.Statements[st.id] = &backend.Prepared{ID: s.relay.prepared.id}
+	return nil
+}
+
+// newStmtID returns an id that is not in use; ids wrap.
+func (s *session) newStmtID() uint32 {
+	for {
+		s.nextStmt++
+		if s.nextStmt == 0 {
+			continue
+		}
+		if _, used := s.stmts[s.nextStmt]; !used {
+			return s.nextStmt
+		}
+	}
+}
+
+// execute serves COM_STMT_EXECUTE; the route is decided now, not at PREPARE.
+func (s *session) execute(f wire.Frame, now time.Time) error {
+	id := stmtID(f.Payload)
+	st := s.stmts[id]
+	if st == nil {
+		return s.unknownStmt(id, "mysqld_stmt_execute")
+	}
+	e, ok := parseExecute(f.Payload, st.params, s.login.Caps)
+	if !ok {
+		return s.fail(wire.NewError(wire.ErrMalformedPacket, "Malformed communication packet"))
+	}
+	if e.boundFlag > 0 && f.Payload[e.boundFlag] == 1 {
+		if types := f.Payload[e.boundFlag+1 : e.typesEnd]; !bytes.Equal(types, st.types) {
+			st.types = bytes.Clone(types)
+			st.bound++
+		}
+	}
+	j := &job{class: st.class, frame: f, want: expectResult, stmt: st, exec: e, start: now}
+	if st.failed != nil {
+		e := st.failed
+		st.failed, st.long = nil, false
+		return s.fail(e)
+	}
+	if st.long {
+		return s.executeBound(j)
+	}
+	st.at = nil
+	if err := s.run1(j); err != nil {
+		return err
+	}
+	if s.relay.err == nil && s.relay.ok.Status.Has(wire.StatusCursorExists) {
+		st.at = s.last
+	}
+	return nil
+}
+
+// executeBound runs a statement where its long data has been sent.
+func (s *session) executeBound(j *job) error {
+	st := j.stmt
+	c := st.at
+	st.long, st.at = false, nil
+	if c == nil || c.Broken || c != s.home && c != s.readTrx {
+		return s.fail(wire.NewError(wire.ErrNetRead, "Causeway: the connection that had the statement's long data was lost; send it again"))
+	}
+	s.route = route{reason: reasonPrepared, digest: j.class.Digest}
+	return s.runOn(c, j)
+}
+
+// sendExecute writes an execution, preparing the statement first where this
+// connection does not know it, which costs one round trip once.
+func (s *session) sendExecute(c *backend.Conn, j *job) error {
+	st := j.stmt
+	p, err := s.prepareOn(c, st)
+	if err != nil {
+		return alignError(err)
+	}
+	f := j.frame
+	wire.SetStatementID(f.Payload, p.ID)
+	if j.exec.boundFlag > 0 && f.Payload[j.exec.boundFlag] == 0 && p.Types != st.bound {
+		f = wire.Frame{Payload: j.exec.withTypes(f.Payload, st.types)}
+	}
+	p.Types = st.bound
+	if err := c.SendFrame(f); err != nil {
+		return &backendError{err}
+	}
+	return nil
+}
+
+// prepareOn makes a statement known to a connection, under the schema and
+// variables that it was prepared with.
+func (s *session) prepareOn(c *backend.Conn, st *stmt) (*backend.Prepared, error) {
+	if p := c.Statements[st.id]; p != nil {
+		return p, nil
+	}
+	now := c.State()
+	if err := c.AlignNow(st.state); err != nil {
+		return nil, err
+	}
+	p, err := c.Prepare(st.text)
+	if err != nil {
+		return nil, err
+	}
+	c.Statements[st.id] = p
+	return p, c.AlignNow(now)
+}
+
+// longData serves COM_STMT_SEND_LONG_DATA, which has no answer. The data goes
+// on at once, to the connection on which the execution will then run.
+func (s *session) longData(f wire.Frame, now time.Time) error {
+	st := s.stmts[stmtID(f.Payload)]
+	if st == nil || st.failed != nil || s.aborted != "" {
+		return nil // MySQL says nothing either
+	}
+	if err := s.sendLongData(st, f, now); err != nil {
+		st.failed = asClientError(err)
+	}
+	return nil
+}
+
+func (s *session) sendLongData(st *stmt, f wire.Frame, now time.Time) error {
+	c := s.readTrx
+	if c == nil {
+		var err error
+		if c, err = s.homeConn(now); err != nil {
+			return err
+		}
+	}
+	p, err := s.prepareOn(c, st)
+	if err != nil {
+		return err
+	}
+	st.at, st.long = c, true
+	wire.SetStatementID(f.Payload, p.ID)
+	return c.SendFrame(f)
+}
+
+// onStatement serves COM_STMT_FETCH and COM_STMT_RESET, which concern the
+// connection that has the statement's cursor or long data.
+func (s *session) onStatement(f wire.Frame, now time.Time) error {
+	id := stmtID(f.Payload)
+	st := s.stmts[id]
+	reset := wire.Command(f.Payload[0]) == wire.ComStmtReset
+	switch {
+	case st == nil && reset:
+		return s.unknownStmt(id, "mysqld_stmt_reset")
+	case st == nil:
+		return s.unknownStmt(id, "mysqld_stmt_fetch")
+	case st.at == nil && reset:
+		st.failed = nil
+		return s.sendOK()
+	case st.at == nil || st.at.Broken:
+		return s.fail(wire.NewError(errNoOpenCursor, "The statement (%d) has no open cursor.", id))
+	}
+	j := &job{class: commandClass, frame: f, want: expectRows, stmt: st, start: now}
+	c := st.at
+	if reset {
+		j.want = expectSimple
+		st.at, st.long, st.failed = nil, false, nil
+	}
+	s.route = route{reason: reasonPrepared, digest: st.class.Digest}
+	return s.runOn(c, j)
+}
+
+// errNoOpenCursor is MySQL's ER_STMT_HAS_NO_OPEN_CURSOR.
+const errNoOpenCursor = 1421
+
+// closeStmt serves COM_STMT_CLOSE, which has no answer.
+func (s *session) closeStmt(f wire.Frame) error {
+	id := stmtID(f.Payload)
+	delete(s.stmts, id)
+	if s.home != nil {
+		s.home.CloseStatement(id)
+	}
+	for _, c := range s.replicas {
+		c.CloseStatement(id)
+	}
+	return nil
+}
+
+// stateVariables lists the session's variables for SHOW CAUSEWAY ROUTE.
+func stateVariables(s *backend.State) string { return strings.Join(s.Vars(), ",") }

@@ -1,0 +1,41 @@
+package server
+
+import "causeway/backend"
+
+// runInReadTrx runs a statement in the read-only transaction on its replica.
+func (s *session) runInReadTrx(j *job) error {
+	c := s.readTrx
+	if why := s.unfit(c, s.view().Node(c.Node.Addr), j.start); why != "" {
+		s.relay.started = false
+		return s.lostReplicaAnswer(c, errString(why))
+	}
+	return s.runOn(c, j)
+}
+
+type errString string
+
+func (e errString) Error() string { return string(e) }
+
+// endReadTrx ends the read-only transaction on its replica, because the next
+// statement commits implicitly. Nothing can be lost by it.
+func (s *session) endReadTrx(how string) {
+	c := s.readTrx
+	s.readTrx = nil
+	s.closeTrx(c, how)
+}
+
+func (s *session) closeTrx(c *backend.Conn, how string) {
+	s.bound(c)
+	if _, err := c.Query(how); err != nil {
+		s.dropReplica(c)
+		return
+	}
+	c.SetDeadline(noDeadline)
+}
+
+// moveReadTrx gives up a read-only transaction that has read nothing yet: the
+// same transaction is begun on the source.
+func (s *session) moveReadTrx() {
+	s.endReadTrx("ROLLBACK")
+	s.begin = "START TRANSACTION READ ONLY"
+}

@@ -1,0 +1,308 @@
+package server
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/rs/zerolog"
+
+	"causeway/backend"
+	"causeway/balance"
+	"causeway/classifier"
+	"causeway/gtid"
+	"causeway/wire"
+)
+
+// Monitor is what the server needs to know of the cluster.
+type Monitor interface {
+	// View returns the current picture; never nil.
+	View() *backend.View
+	// WaitCovered returns as soon as a usable replica covers need, false at until.
+	WaitCovered(ctx context.Context, need gtid.Set, until time.Time) (*backend.View, bool)
+	// FreshSource asks the source for its gtid_executed now.
+	FreshSource(ctx context.Context) (gtid.Set, time.Time, error)
+	// Report tells of a connection that died or met another server.
+	Report(addr string, generation uint64, why string)
+}
+
+// User is an account that clients log in with; the same name and password are
+// used towards the backends.
+type User struct {
+	Name, Password string
+	MaxConnections int // 0: no limit of its own
+}
+
+// Options are everything a Server is made of.
+type Options struct {
+	Users      []User
+	Monitor    Monitor
+	Classifier *classifier.Classifier
+	Backend    *backend.Config
+	Budget     *balance.Budget
+	Policy     balance.Policy
+
+	Wait         time.Duration // for a replica before the source is asked
+	MaxWait      time.Duration // for a replica once the budget is used up
+	MaxStaleness time.Duration // bound for reads without a token
+	// SkipTokenCheck gives up the promise; for tests that must be able to fail.
+	SkipTokenCheck bool
+	// BudgetText names the budget's configuration in errors: "qps=1000, burst=2000".
+	BudgetText string
+
+	MaxConnections   int
+	MaxAllowedPacket int
+	TokenIntervals   int
+	LoginTimeout     time.Duration
+	DrainTimeout     time.Duration
+
+	TLS         *tls.Config // nil: none offered
+	TLSRequired bool
+
+	Log        zerolog.Logger
+	Registerer prometheus.Registerer
+	Version    string
+}
+
+// firstConnectionID keeps the ids that clients see apart from the thread ids
+// of the backends, so that KILL knows which is meant.
+const firstConnectionID = 1 << 30
+
+// Server accepts MySQL clients and relays their commands to the cluster.
+type Server struct {
+	opts    Options
+	log     zerolog.Logger
+	metrics *metrics
+	shake   *handshaker
+	users   map[string]*account
+	started time.Time
+	turn    atomic.Uint64 // number of the next choice of a replica
+	nextID  atomic.Uint32
+	floor   atomic.Pointer[gtid.Token]
+
+	mu       sync.Mutex
+	sessions map[uint32]*session
+	wg       sync.WaitGroup
+	draining atomic.Bool
+}
+
+type account struct {
+	User
+	open atomic.Int64
+}
+
+// New makes a Server. Serve starts it.
+func New(o Options) (*Server, error) {
+	s := &Server{
+		opts: o, log: o.Log, started: time.Now(),
+		users: map[string]*account{}, sessions: map[uint32]*session{},
+	}
+	s.nextID.Store(firstConnectionID)
+	for _, u := range o.Users {
+		s.users[u.Name] = &account{User: u}
+	}
+	s.metrics = newMetrics(o.Registerer, s)
+	var err error
+	s.shake, err = newHandshaker(handshakeOptions{
+		Accounts: s, TLS: o.TLS, TLSRequired: o.TLSRequired,
+		Version: s.serverVersion, Charset: s.serverCharset, Timeout: o.LoginTimeout,
+	})
+	return s, err
+}
+
+// Lookup finds an account for the handshake.
+func (s *Server) Lookup(user string) (string, bool) {
+	a := s.users[user]
+	if a == nil {
+		return "", false
+	}
+	return a.Password, true
+}
+
+// serverVersion is the source's, or any node's while no source is known.
+func (s *Server) serverVersion() string {
+	v := s.opts.Monitor.View()
+	if v.Source != nil && v.Source.Version != "" {
+		return v.Source.Version
+	}
+	for _, n := range v.Nodes {
+		if n.Version != "" {
+			return n.Version
+		}
+	}
+	return ""
+}
+
+func (s *Server) serverCharset() uint16 {
+	if src := s.opts.Monitor.View().Source; src != nil && src.Charset != 0 {
+		return src.Charset
+	}
+	return 255 // utf8mb4_0900_ai_ci, MySQL 8's default
+}
+
+// Serve accepts clients until ctx ends, then lets running commands finish for
+// DrainTimeout and closes the rest. It owns ln.
+func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { ln.Close() })
+	defer stop()
+	s.wg.Add(1)
+	go func() {
+		defer s.wg.Done()
+		s.watch(ctx)
+	}()
+	err := s.acceptLoop(ctx, ln)
+	cancel()
+	s.drain()
+	s.wg.Wait()
+	return err
+}
+
+func (s *Server) acceptLoop(ctx context.Context, ln net.Listener) error {
+	backoff := time.Duration(0)
+	for {
+		nc, err := ln.Accept()
+		switch {
+		case err == nil:
+			backoff = 0
+			s.wg.Add(1)
+			go s.serveConn(nc)
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, net.ErrClosed):
+			return err
+		default: // out of file descriptors, most likely: wait, never spin
+			backoff = min(max(2*backoff, 5*time.Millisecond), time.Second)
+			s.log.Warn().Err(err).Dur("retry_in", backoff).Msg("cannot accept a client")
+			select {
+			case <-time.After(backoff):
+			case <-ctx.Done():
+				return nil
+			}
+		}
+	}
+}
+
+// serveConn is the goroutine of one client.
+func (s *Server) serveConn(nc net.Conn) {
+	defer s.wg.Done()
+	client := wire.NewConn(nc)
+	defer client.Close()
+	id := s.nextID.Add(1)
+	defer func() {
+		if p := recover(); p != nil {
+			s.metrics.panics.Inc()
+			s.log.Error().Uint32("connection", id).Str("panic", fmt.Sprint(p)).Bytes("stack", stack()).
+				Msg("a session failed; its connection is closed, the others go on")
+		}
+	}()
+	s.metrics.accepted.Inc()
+	if reject := s.admit(); reject != nil {
+		s.metrics.rejected.WithLabelValues("limit").Inc()
+		rejectConn(client, reject)
+		return
+	}
+	defer s.metrics.clients.Add(-1)
+	s.login(client, id)
+}
+
+// admit counts the client in, or says why not.
+func (s *Server) admit() *wire.Error {
+	n := s.metrics.clients.Add(1)
+	switch {
+	case s.opts.MaxConnections > 0 && n > int64(s.opts.MaxConnections):
+		s.metrics.clients.Add(-1)
+		return wire.NewError(wire.ErrTooManyConnections, "Too many connections")
+	case s.serverVersion() == "":
+		s.metrics.clients.Add(-1)
+		return wire.NewError(wire.ErrOfflineMode, "Causeway: no MySQL server of [cluster] servers answers yet; see the log or /readyz")
+	}
+	return nil
+}
+
+func rejectConn(client *wire.Conn, e *wire.Error) {
+	client.SetDeadline(time.Now().Add(time.Second))
+	if client.WritePacket(e.Append(nil, 0)) == nil {
+		client.Flush()
+	}
+}
+
+func (s *Server) login(client *wire.Conn, id uint32) {
+	login, err := s.shake.Handshake(context.Background(), client, id)
+	if err != nil {
+		s.metrics.rejected.WithLabelValues("login").Inc()
+		s.log.Debug().Err(err).Uint32("connection", id).Msg("login failed")
+		return
+	}
+	acc := s.users[login.User]
+	defer acc.open.Add(-1)
+	if n := acc.open.Add(1); acc.MaxConnections > 0 && n > int64(acc.MaxConnections) {
+		s.metrics.rejected.WithLabelValues("user_limit").Inc()
+		e := wire.NewError(wire.ErrTooManyUserConns, "User '%s' has exceeded the 'max_user_connections' resource (current value: %d)", login.User, acc.MaxConnections)
+		client.WritePacket(e.Append(nil, login.Caps))
+		client.Flush()
+		return
+	}
+	sess := newSession(s, client, login, id)
+	s.register(sess)
+	defer s.unregister(sess)
+	sess.run()
+}
+
+func (s *Server) register(x *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sessions[x.id] = x
+}
+
+func (s *Server) unregister(x *session) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.sessions, x.id)
+}
+
+func (s *Server) eachSession(fn func(*session)) {
+	s.mu.Lock()
+	all := make([]*session, 0, len(s.sessions))
+	for _, x := range s.sessions {
+		all = append(all, x)
+	}
+	s.mu.Unlock()
+	for _, x := range all {
+		fn(x)
+	}
+}
+
+// drain ends idle sessions at once and busy ones after their command, or when
+// the time is up.
+func (s *Server) drain() {
+	s.draining.Store(true)
+	deadline := time.Now().Add(s.opts.DrainTimeout)
+	for {
+		busy := 0
+		s.eachSession(func(x *session) {
+			if x.busySince.Load() == 0 && !x.inTrx.Load() {
+				x.client.Close()
+			} else {
+				busy++
+			}
+		})
+		if busy == 0 || time.Now().After(deadline) {
+			break
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	s.eachSession(func(x *session) {
+		x.client.Close()
+		if c := x.busyOn.Load(); c != nil {
+			c.Close()
+		}
+	})
+}

@@ -1,0 +1,311 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime/debug"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"causeway/backend"
+	"causeway/classifier"
+	"causeway/gtid"
+	"causeway/wire"
+)
+
+// session is one client's connection. Its own goroutine owns everything but
+// the atomic fields.
+type session struct {
+	srv    *Server
+	client *wire.Conn
+	login  *Login
+	id     uint32
+	log    zerolog.Logger
+	ctx    context.Context
+	cancel context.CancelFunc
+
+	state     *backend.State  // what other connections must be brought to
+	mode      classifier.Mode // derived from modeState
+	modeState *backend.State
+	modeView  uint64
+	token     gtid.Token   // GTIDs that reads must see
+	status    wire.Status  // what the client was told last of its own transaction
+	route     route        // where the last statement went
+	wants     trackerWants // what the client asked to be told of its session
+
+	home     *backend.Conn            // to the source: everything but plain reads
+	replicas map[string]*backend.Conn // by address
+	last     *backend.Conn            // ran the last statement
+
+	readTrx   *backend.Conn // replica connection with the open read-only transaction
+	readFresh bool          // no table was read in it yet
+	nextTrx   []string      // SET TRANSACTION statements for the next transaction, not sent yet
+	oneShot   bool          // one was sent to the source and holds for its next statement
+	begin     string        // to be run on the source before the next statement
+	aborted   string        // the transaction was lost; why. Only ROLLBACK and its like go on
+	homeOnly  reason        // why all reads stay on the source connection
+	sticky    stickyState   // what of the source connection cannot be replayed
+	doubt     *doubt
+	stale     *staleNote // the last statement was served stale
+
+	stmts      map[uint32]*stmt
+	nextStmt   uint32
+	preparedOn *backend.Conn // answered the last COM_STMT_PREPARE
+
+	relay   relay
+	current *backend.Conn // whose OK is being looked at
+	tracked trackedNews
+	scratch []byte
+
+	// Read by others.
+	busySince atomic.Int64 // nanoseconds since the server's start; 0: waits for a command
+	busyOn    atomic.Pointer[backend.Conn]
+	plainRead atomic.Bool // what runs may be killed when the client goes away
+	inTrx     atomic.Bool
+	killed    atomic.Bool
+}
+
+// stickyState is session state that exists only on the source connection.
+type stickyState struct {
+	temp, locked, xa, userVars, locks, textPrepared bool
+}
+
+func (s stickyState) any() bool { return s != stickyState{} }
+
+// errQuit ends a session without an error.
+var errQuit = errors.New("quit")
+
+func stack() []byte { return debug.Stack() }
+
+func newSession(srv *Server, client *wire.Conn, login *Login, id uint32) *session {
+	s := &session{srv: srv, client: client, login: login, id: id, status: wire.StatusAutocommit}
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.log = srv.log.With().Uint32("connection", id).Str("user", login.User).Logger()
+	client.SetMaxPacket(srv.opts.MaxAllowedPacket)
+	s.relay.onOK = s.onOK
+	s.relay.track = s.filterTrack
+	s.reset()
+	return s
+}
+
+// reset puts the session into the state of a new one; the token stays.
+func (s *session) reset() {
+	s.state = backend.EmptyState.WithSchema(s.login.Database)
+	s.modeState = nil
+	s.readTrx, s.nextTrx, s.oneShot, s.aborted = nil, nil, false, ""
+	s.homeOnly, s.sticky, s.stale = reasonNone, stickyState{}, nil
+	s.last, s.stmts = nil, nil
+	s.wants = defaultWants()
+	s.status = wire.StatusAutocommit
+	s.inTrx.Store(false)
+}
+
+// run serves the client until it leaves.
+func (s *session) run() {
+	defer s.cancel()
+	defer s.closeBackends()
+	if !s.greet() {
+		return
+	}
+	for {
+		s.client.ResetSequence()
+		f, err := s.client.ReadFrame()
+		if err != nil {
+			s.readFailed(err)
+			return
+		}
+		if err := s.serve(f); err != nil {
+			if !errors.Is(err, errQuit) {
+				s.log.Debug().Err(err).Msg("session ended")
+			}
+			return
+		}
+		if s.srv.draining.Load() && !s.inTrx.Load() {
+			return
+		}
+	}
+}
+
+// serve runs one command between the marks that the watchdog looks at.
+func (s *session) serve(f wire.Frame) error {
+	if len(f.Payload) == 0 {
+		return s.fail(wire.NewError(wire.ErrMalformedPacket, "Malformed communication packet"))
+	}
+	now := time.Now()
+	s.busySince.Store(int64(now.Sub(s.srv.started)) | 1)
+	err := s.command(f, now)
+	s.busySince.Store(0)
+	return err
+}
+
+// greet checks the schema named at login, as MySQL does, and welcomes the client.
+func (s *session) greet() bool {
+	if s.login.Database != "" {
+		if err := s.checkSchema(); err != nil {
+			s.client.WritePacket(asClientError(err).Append(nil, s.login.Caps))
+			s.client.Flush()
+			return false
+		}
+	}
+	return s.sendOK() == nil
+}
+
+// checkSchema opens the first backend connection with the schema.
+func (s *session) checkSchema() error {
+	_, err := s.homeConn(time.Now())
+	return err
+}
+
+// readFailed tells the client why its connection ends, where MySQL would.
+func (s *session) readFailed(err error) {
+	switch {
+	case errors.Is(err, wire.ErrPacketTooLarge):
+		s.client.SetSequence(1)
+		s.fail(wire.NewError(wire.ErrNetPacketTooLarge, "Got a packet bigger than 'max_allowed_packet' bytes"))
+	case errors.Is(err, wire.ErrSequence):
+		s.client.SetSequence(1)
+		s.fail(wire.NewError(wire.ErrPacketsOutOfOrder, "Got packets out of order"))
+	case s.killed.Load():
+		s.fail(wire.NewError(wire.ErrQueryInterrupted, "Connection was killed"))
+	case !errors.Is(err, io.EOF):
+		s.log.Debug().Err(err).Msg("client connection lost")
+	}
+}
+
+func (s *session) closeBackends() {
+	if s.home != nil {
+		s.quit(s.home)
+		s.home = nil
+	}
+	s.dropReplicas()
+}
+
+func (s *session) dropReplicas() {
+	for addr, c := range s.replicas {
+		s.quit(c)
+		delete(s.replicas, addr)
+	}
+	s.readTrx = nil
+}
+
+// quit closes a backend connection, politely if it is in a known state.
+func (s *session) quit(c *backend.Conn) {
+	if s.last == c {
+		s.last = nil
+	}
+	s.srv.metrics.backendOpen(c.Node.Addr).Dec()
+	c.Quit()
+}
+
+// facts gathers what decide needs.
+func (s *session) facts(v *backend.View) facts {
+	return facts{
+		readOnlyTrx:   s.readTrx != nil,
+		fresh:         s.readFresh,
+		homeTrx:       s.home != nil && s.home.Status.Has(wire.StatusInTrans),
+		autocommitOff: s.isOff("autocommit", v),
+		readOnly:      s.isOn("transaction_read_only"),
+		nextReadOnly:  len(s.nextTrx) > 0,
+		homeOnly:      s.homeOnlyReason(),
+		userVars:      s.sticky.userVars,
+	}
+}
+
+func (s *session) homeOnlyReason() reason {
+	switch {
+	case s.sticky.locked:
+		return reasonLockedTables
+	case s.sticky.temp:
+		return reasonTempTables
+	case s.sticky.xa:
+		return reasonXA
+	case s.oneShot:
+		return reasonOneShot
+	}
+	return s.homeOnly
+}
+
+func (s *session) isOn(name string) bool {
+	v, ok := s.state.Var(name)
+	return ok && (strings.EqualFold(v, "ON") || v == "1")
+}
+
+// isOff tells of a variable whose default is the source's global.
+func (s *session) isOff(name string, view *backend.View) bool {
+	v, ok := s.state.Var(name)
+	if !ok && view.Source != nil {
+		v, ok = view.Source.Defaults[name]
+	}
+	return ok && (strings.EqualFold(v, "OFF") || v == "0")
+}
+
+// classifierMode follows sql_mode and the client's charset.
+func (s *session) classifierMode(v *backend.View) classifier.Mode {
+	if s.modeState == s.state && s.modeView == v.Epoch+1 {
+		return s.mode
+	}
+	sqlMode, ok := s.state.Var("sql_mode")
+	if !ok && v.Source != nil {
+		sqlMode = v.Source.Defaults["sql_mode"]
+	}
+	charset, ok := s.state.Var("character_set_client")
+	s.mode = classifier.Mode{
+		ANSIQuotes:         strings.Contains(sqlMode, "ANSI_QUOTES"),
+		NoBackslashEscapes: strings.Contains(sqlMode, "NO_BACKSLASH_ESCAPES"),
+		PipesAsConcat:      strings.Contains(sqlMode, "PIPES_AS_CONCAT"),
+		IgnoreSpace:        strings.Contains(sqlMode, "IGNORE_SPACE") || s.login.Caps.Has(wire.CapIgnoreSpace),
+		UnsafeCharset:      ok && unsafeCharset(charset) || !ok && unsafeCollation(s.login.Collation),
+	}
+	if v.Source != nil {
+		s.modeState, s.modeView = s.state, v.Epoch+1
+	}
+	return s.mode
+}
+
+func unsafeCharset(name string) bool {
+	switch strings.ToLower(name) {
+	case "gbk", "gb18030", "big5", "sjis", "cp932":
+		return true
+	}
+	return false
+}
+
+// unsafeCollation knows the ids of the collations of those charsets.
+func unsafeCollation(id uint16) bool {
+	switch id {
+	case 1, 84, 13, 88, 28, 87, 95, 96, 248, 249, 250:
+		return true
+	}
+	return false
+}
+
+// sendOK answers by an OK of our own.
+func (s *session) sendOK() error {
+	ok := wire.OK{Status: s.status}
+	return s.send(ok.Append(s.scratch[:0], s.login.Caps))
+}
+
+// fail answers by an error; only a failing write ends the session.
+func (s *session) fail(e *wire.Error) error {
+	return s.send(e.Append(nil, s.login.Caps))
+}
+
+func (s *session) send(payload []byte) error {
+	if err := s.client.WritePacket(payload); err != nil {
+		return err
+	}
+	return s.client.Flush()
+}
+
+// asClientError turns any error into one for the client.
+func asClientError(err error) *wire.Error {
+	var e *wire.Error
+	if errors.As(err, &e) {
+		return e
+	}
+	return wire.NewError(wire.ErrUnknown, "Causeway: %v", err)
+}

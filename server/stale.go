@@ -1,0 +1,42 @@
+package server
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"causeway/backend"
+	"causeway/classifier"
+	"causeway/wire"
+)
+
+// staleNote is the warning that goes with a read served beyond the bound.
+type staleNote struct {
+	text  string
+	shown bool // the read itself has been answered; SHOW WARNINGS may ask
+}
+
+func newStaleNote(n *backend.Node) *staleNote {
+	age := "not known to be fresher than the source was at Causeway's start"
+	if !n.FreshAsOf.IsZero() {
+		age = fmt.Sprintf("up to %v old", time.Since(n.FreshAsOf).Round(time.Millisecond))
+	}
+	return &staleNote{text: fmt.Sprintf("Causeway: no replica was fresh enough and the fallback budget was used up; read from %s, %s", n.Addr, age)}
+}
+
+// addStaleNote adds the warning to the read's own count, and its row to the
+// SHOW WARNINGS that follows on the same connection.
+func (s *session) addStaleNote(r *relay, j *job, c *backend.Conn) {
+	switch {
+	case !s.stale.shown && j.class.Kind == classifier.Read:
+		s.stale.shown = true
+		r.extraWarnings = 1
+	case j.class.Kind == classifier.Diagnostics && isShowWarnings(j.class) && c == s.last:
+		r.extraRow = wire.AppendTextRowStrings(nil, "Warning", fmt.Sprint(wire.ErrUnknown), s.stale.text)
+	}
+}
+
+// isShowWarnings: SHOW ERRORS and the counts have rows of another form.
+func isShowWarnings(c *classifier.Class) bool {
+	return strings.EqualFold(c.Digest, "show warnings") || strings.HasPrefix(strings.ToLower(c.Digest), "show warnings limit")
+}

@@ -1,0 +1,106 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"causeway/backend"
+	"causeway/classifier"
+	"causeway/wire"
+)
+
+const (
+	watchInterval = 200 * time.Millisecond
+	// watchAfter is how long a command must have run to be looked at.
+	watchAfter = 300 * time.Millisecond
+)
+
+const writeKind = classifier.Write
+
+// watch looks at commands that take long, so that the fast ones need no timer:
+// a plain read whose client has gone is killed, one whose node is down is cut
+// off and sent elsewhere.
+func (s *Server) watch(ctx context.Context) {
+	tick := time.NewTicker(watchInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			v := s.opts.Monitor.View()
+			limit := int64(now.Sub(s.started) - watchAfter)
+			s.eachSession(func(x *session) {
+				if since := x.busySince.Load(); since != 0 && since < limit {
+					s.look(x, v)
+				}
+			})
+		}
+	}
+}
+
+func (s *Server) look(x *session, v *backend.View) {
+	c := x.busyOn.Load()
+	if c == nil || !x.plainRead.Load() {
+		return
+	}
+	if x.client.PeerClosed() {
+		if x.killed.CompareAndSwap(false, true) {
+			s.metrics.abandoned.Inc()
+			s.wg.Add(1)
+			go func() {
+				defer s.wg.Done()
+				s.cutOff(c, true)
+			}()
+		}
+		return
+	}
+	n := v.Node(c.Node.Addr)
+	if n != nil && (!n.Up || n.Incarnation.Generation != c.Node.Incarnation.Generation) {
+		c.Close()
+	}
+}
+
+// cutOff stops what a backend connection is doing and closes it.
+func (s *Server) cutOff(c *backend.Conn, closeIt bool) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.opts.Backend.ConnectTimeout)
+	defer cancel()
+	err := backend.KillQuery(ctx, s.opts.Backend, c.Node, c.Account(), c.ThreadID)
+	if err != nil {
+		s.log.Debug().Err(err).Str("node", c.Node.Addr).Msg("cannot kill a query")
+	}
+	if closeIt {
+		c.Close()
+	}
+}
+
+// kill serves KILL with an id that Causeway gave out. false: the id is a
+// server's own, the source must answer.
+func (s *session) kill(class *classifier.Class) (bool, error) {
+	if class.KillID < firstConnectionID || class.KillID > 1<<32-1 || class.Is(classifier.MultiStatement) {
+		return false, nil
+	}
+	id := uint32(class.KillID)
+	s.srv.mu.Lock()
+	target := s.srv.sessions[id]
+	s.srv.mu.Unlock()
+	s.noteLocal(reasonLocal)
+	switch {
+	case target == nil:
+		return true, s.fail(wire.NewError(wire.ErrNoSuchThread, "Unknown thread id: %d", id))
+	case target.login.User != s.login.User:
+		return true, s.fail(wire.NewError(errKillDenied, "You are not owner of thread %d", id))
+	}
+	c := target.busyOn.Load()
+	if c != nil {
+		s.srv.cutOff(c, false)
+	}
+	if !class.KillQuery {
+		target.killed.Store(true)
+		target.client.Close()
+	}
+	return true, s.sendOK()
+}
+
+// errKillDenied is MySQL's ER_KILL_DENIED_ERROR.
+const errKillDenied = 1095
