@@ -7,32 +7,49 @@ import (
 	"strconv"
 	"testing"
 	"time"
+
+	"causeway/tests/cluster"
+	"causeway/tests/consistency/lab"
 )
 
 const (
 	defaultReads = 100000
-	directReads  = 4000
+	directReads  = 6000
 	unsafeReads  = 20000
 	unsafeStales = 100
 	timeLimit    = 12 * time.Minute
 )
 
+// shared is the cluster of all tests here; each lays its schema anew.
+var shared *cluster.Cluster
+
+func TestMain(m *testing.M) {
+	c, stop, err := cluster.StartShared(cluster.Options{})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "no MySQL cluster:", err)
+		os.Exit(1)
+	}
+	shared = c
+	code := m.Run()
+	stop()
+	os.Exit(code)
+}
+
 // TestDirectlyOnSource holds the test itself against MySQL: straight on the
 // source there is no stale read and no other error.
 func TestDirectlyOnSource(t *testing.T) {
-	c := startCluster(t)
-	r := open(t, c.source, c.source, directReads, seed(t))
+	r := open(t, shared.Source().Addr, directReads, seed(t))
 	r.direct = true
-	mustBeClean(t, r, c)
+	mustBeClean(t, r)
 }
 
 // TestReadYourWrites is the promise: each connection sees all of its own
 // writes, whichever node answers, while the appliers stop and start.
 func TestReadYourWrites(t *testing.T) {
-	c := startCluster(t)
-	p := startCauseway(t, c, "")
-	r := open(t, p.addr, c.source, reads(t), seed(t))
-	mustBeClean(t, r, c)
+	p := cluster.StartCauseway(t, shared, roomyBudget)
+	r := open(t, p.Addr, reads(t), seed(t))
+	r.measured = true
+	mustBeClean(t, r)
 	if share := r.replicaShare(); share <= 0.60 {
 		t.Errorf("%.1f %% of the reads on replicas while an applier ran, wanted more than 60 %%", 100*share)
 	}
@@ -41,19 +58,22 @@ func TestReadYourWrites(t *testing.T) {
 // TestSkippedTokenCheckIsSeen switches the promise off: the same test must
 // then find stale reads, or it proves nothing.
 func TestSkippedTokenCheckIsSeen(t *testing.T) {
-	c := startCluster(t)
-	p := startCauseway(t, c, "unsafe_skip_token_check = true\n")
-	r := open(t, p.addr, c.source, unsafeReads, seed(t))
-	play(t, r, c)
-	r.faults = nil // hundreds, and wanted
+	p := cluster.StartCauseway(t, shared, roomyBudget+"[routing]\nunsafe_skip_token_check = true\n")
+	r := open(t, p.Addr, unsafeReads, seed(t))
+	r.quiet = true // hundreds, and wanted
+	play(t, r)
 	if n := r.stales.Load(); n < unsafeStales {
 		t.Errorf("%d stale reads without a token check, wanted at least %d: the test cannot see them", n, unsafeStales)
 	}
 }
 
-func mustBeClean(t *testing.T, r *run, c *cluster) {
+// roomyBudget keeps the fallback budget out of the way: what happens when it
+// is used up is tests/budget's.
+const roomyBudget = "[fallback]\nqps = 1000000\nburst = 1000000\n"
+
+func mustBeClean(t *testing.T, r *run) {
 	t.Helper()
-	play(t, r, c)
+	play(t, r)
 	if n := r.stales.Load(); n > 0 {
 		t.Errorf("%d stale reads", n)
 	}
@@ -63,23 +83,44 @@ func mustBeClean(t *testing.T, r *run, c *cluster) {
 	if n := r.reads.Load(); n < r.want {
 		t.Errorf("%d of %d reads done in %v", n, r.want, timeLimit)
 	}
-	c.mustAgree(t)
+	nodesMustAgree(t, r)
 }
 
 // play lays the schema and runs r to its end.
-func play(t *testing.T, r *run, c *cluster) {
+func play(t *testing.T, r *run) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), timeLimit)
+	ctx, cancel := context.WithTimeout(t.Context(), timeLimit)
 	defer cancel()
-	if err := createSchema(ctx, c.root, connections); err != nil {
+	if err := createSchema(ctx, shared.Source().DB, connections); err != nil {
 		t.Fatal(err)
 	}
-	c.catchUp(t)
+	catchUp(t)
 	start := time.Now()
-	err := r.play(ctx, c.appliers)
+	err := r.play(ctx, [2]lab.Applier{shared.Replica(1), shared.Replica(2)})
 	r.report(t, time.Since(start))
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+func catchUp(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	if err := shared.WaitCaughtUp(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// nodesMustAgree holds the replicas' data against the source's: nothing was
+// written there by mistake, nothing is missing.
+func nodesMustAgree(t *testing.T, r *run) {
+	t.Helper()
+	catchUp(t)
+	for _, n := range shared.Replicas() {
+		if err := lab.Agree(t.Context(), r.truth, n.DB, "rw_main.rw", "rw_main.loose", "rw_side.rw"); err != nil {
+			t.Errorf("%s: %v", n.Name, err)
+		}
 	}
 }
 

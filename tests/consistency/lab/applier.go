@@ -2,29 +2,17 @@ package lab
 
 import (
 	"context"
-	"database/sql"
 	"fmt"
 	"sync"
 	"time"
 )
 
-// Applier stops and starts the SQL thread of one replica.
-type Applier struct {
-	Name string
-	DB   *sql.DB // an administrator's connection to the replica itself
-}
-
-// Stop stops the applier. It returns when no further transaction gets applied.
-func (a *Applier) Stop(ctx context.Context) error { return a.do(ctx, "STOP REPLICA SQL_THREAD") }
-
-// Start starts the applier.
-func (a *Applier) Start(ctx context.Context) error { return a.do(ctx, "START REPLICA SQL_THREAD") }
-
-func (a *Applier) do(ctx context.Context, stmt string) error {
-	if _, err := a.DB.ExecContext(ctx, stmt); err != nil {
-		return fmt.Errorf("%s on %s: %w", stmt, a.Name, err)
-	}
-	return nil
+// Applier is a replica whose SQL thread can be stopped and started;
+// *cluster.Node is one.
+type Applier interface {
+	// Pause returns when no further transaction gets applied.
+	Pause(ctx context.Context) error
+	Resume(ctx context.Context) error
 }
 
 // Account says which appliers stand and for how long they have stood so far.

@@ -61,7 +61,7 @@ func between(rng *rand.Rand, r [2]time.Duration) time.Duration {
 
 // Chaos stops and starts two appliers until its context ends, then starts both.
 type Chaos struct {
-	Appliers [2]*Applier
+	Appliers [2]Applier
 	Account  *Account
 	Plan     Plan
 	Rand     *rand.Rand
@@ -90,9 +90,9 @@ func (c *Chaos) Run(ctx context.Context) error {
 func (c *Chaos) apply(ctx context.Context, s Step) error {
 	if !s.Stop {
 		c.Account.Set(s.Who, false)
-		return c.Appliers[s.Who].Start(ctx)
+		return c.Appliers[s.Who].Resume(ctx)
 	}
-	if err := c.Appliers[s.Who].Stop(ctx); err != nil {
+	if err := c.Appliers[s.Who].Pause(ctx); err != nil {
 		return err
 	}
 	c.Account.Set(s.Who, true)
@@ -104,7 +104,7 @@ func (c *Chaos) startAll() {
 	defer cancel()
 	for i, a := range c.Appliers {
 		c.Account.Set(i, false)
-		_ = a.Start(ctx) // a running applier answers with a warning only
+		_ = a.Resume(ctx) // a running applier answers with a warning only
 	}
 }
 

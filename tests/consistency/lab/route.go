@@ -7,11 +7,14 @@ import (
 	"fmt"
 )
 
-// Route is the answer to SHOW CAUSEWAY ROUTE: column names to values.
+// Route is the answer to SHOW CAUSEWAY ROUTE: names to values.
 type Route map[string]string
 
 // OnReplica tells whether the statement was answered by a replica.
-func (r Route) OnReplica() bool { return r["target"] == "replica" }
+func (r Route) OnReplica() bool { return r["Role"] == "replica" }
+
+// Reason is why it went there, in the words of the metrics.
+func (r Route) Reason() string { return r["Reason"] }
 
 // LastRoute asks where the last statement of a connection went, and why.
 func LastRoute(ctx context.Context, conn *sql.Conn) (Route, error) {
@@ -20,24 +23,16 @@ func LastRoute(ctx context.Context, conn *sql.Conn) (Route, error) {
 		return nil, fmt.Errorf("route: %w", err)
 	}
 	defer rows.Close()
-	names, err := rows.Columns()
-	if err != nil {
-		return nil, err
-	}
-	values := make([]sql.NullString, len(names))
-	into := make([]any, len(names))
-	for i := range values {
-		into[i] = &values[i]
-	}
-	if !rows.Next() {
-		return nil, errors.Join(errors.New("SHOW CAUSEWAY ROUTE: no row"), rows.Err())
-	}
-	if err := rows.Scan(into...); err != nil {
-		return nil, err
-	}
 	route := Route{}
-	for i, name := range names {
-		route[name] = values[i].String
+	for rows.Next() {
+		var name, value string
+		if err := rows.Scan(&name, &value); err != nil {
+			return nil, fmt.Errorf("route: %w", err)
+		}
+		route[name] = value
+	}
+	if len(route) == 0 && rows.Err() == nil {
+		return nil, errors.New("SHOW CAUSEWAY ROUTE: no row")
 	}
 	return route, rows.Err()
 }
