@@ -239,8 +239,7 @@ func (r *relay) failed(payload []byte) error {
 			return err
 		}
 	}
-	r.err = e
-	r.seq++
+	r.err = e // its number is left for the ERR that the session may send
 	r.skip = wire.HeaderSize + len(payload)
 	r.done = true
 	return nil
