@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"causeway/tests/cluster"
 	"causeway/tests/rig"
 )
 
@@ -18,14 +19,14 @@ var names = []string{"direct", "relay", "haproxy", "router", "causeway"}
 type contender struct {
 	name string
 	addr string
-	proc *rig.Proc // nil: no proxy in between
+	pid  int // 0: no proxy in between
 }
 
 func (c *contender) cpu() (time.Duration, error) {
-	if c.proc == nil {
+	if c.pid == 0 {
 		return 0, nil
 	}
-	return c.proc.CPU()
+	return rig.CPU(c.pid)
 }
 
 // field is all that a run needs: the cluster, the tools and the contenders,
@@ -34,8 +35,9 @@ type field struct {
 	dir        string // logs, configurations, binaries
 	tools      string
 	rows       int
-	cluster    *rig.Cluster
+	cluster    *cluster.Cluster
 	contenders []*contender
+	stops      []func() // what ends all of it, in the order of the starts
 }
 
 func newField(ctx context.Context, o options) (_ *field, err error) {
@@ -48,18 +50,11 @@ func newField(ctx context.Context, o options) (_ *field, err error) {
 	if f.dir, err = os.MkdirTemp("", "causeway-bench-"); err != nil {
 		return nil, err
 	}
+	f.stops = append(f.stops, func() { os.RemoveAll(f.dir) })
 	if f.tools, err = rig.Tools(ctx); err != nil {
 		return nil, err
 	}
-	if f.cluster, err = rig.StartCluster(ctx, "bench"); err != nil {
-		return nil, err
-	}
-	bench := f.sysbench(1, "disable", time.Second)
-	bench.Addr = f.cluster.Source
-	if err := bench.Prepare(ctx); err != nil {
-		return nil, err
-	}
-	if err := f.cluster.CatchUp(ctx); err != nil {
+	if err := f.startCluster(ctx); err != nil {
 		return nil, err
 	}
 	for _, name := range names {
@@ -75,40 +70,56 @@ func newField(ctx context.Context, o options) (_ *field, err error) {
 	return f, nil
 }
 
+// startCluster starts a source with two replicas and fills sysbench's table.
+func (f *field) startCluster(ctx context.Context) error {
+	c, stop, err := cluster.StartShared(cluster.Options{})
+	if err != nil {
+		return err
+	}
+	f.cluster, f.stops = c, append(f.stops, stop)
+	bench := f.sysbench(1, "disable", time.Second)
+	bench.Addr = c.Source().Addr
+	if err := bench.Prepare(ctx); err != nil {
+		return err
+	}
+	return c.WaitCaughtUp(ctx)
+}
+
 // sysbench is the same command for every contender.
 func (f *field) sysbench(threads int, mode string, length time.Duration) rig.Sysbench {
 	return rig.Sysbench{
-		Tools: f.tools, User: rig.AppUser, Password: rig.AppPassword,
+		Tools: f.tools, User: cluster.AppUser, Password: cluster.AppPassword,
 		Script: "oltp_point_select", PSMode: mode, Threads: threads,
 		Tables: 1, Rows: f.rows, Time: length,
 	}
 }
 
 func (f *field) close() {
-	for _, c := range f.contenders {
-		if c.proc != nil {
-			_ = c.proc.Stop()
-		}
-	}
-	if f.cluster != nil {
-		f.cluster.Stop()
-	}
-	if f.dir != "" {
-		os.RemoveAll(f.dir)
+	for _, stop := range slices.Backward(f.stops) {
+		stop()
 	}
 }
 
 func (f *field) start(ctx context.Context, name string) (*contender, error) {
-	if name == "direct" {
-		return &contender{name: name, addr: f.cluster.Source}, nil
-	}
-	if name == "causeway" {
-		cw, err := rig.StartCauseway(ctx, f.dir, f.cluster, "")
+	switch name {
+	case "direct":
+		return &contender{name: name, addr: f.source()}, nil
+	case "causeway":
+		cw, stop, err := cluster.StartSharedCauseway(f.cluster, "")
 		if err != nil {
 			return nil, err
 		}
-		return &contender{name: name, addr: cw.Addr, proc: cw.Proc}, nil
+		f.stops = append(f.stops, func() { _ = stop() })
+		return &contender{name: name, addr: cw.Addr, pid: cw.Pid}, nil
+	default:
+		return f.startPeer(ctx, name)
 	}
+}
+
+// source is the address that every contender but Causeway leads to.
+func (f *field) source() string { return f.cluster.Source().Addr }
+
+func (f *field) startPeer(ctx context.Context, name string) (*contender, error) {
 	addr, err := rig.FreeAddr()
 	if err != nil {
 		return nil, err
@@ -120,12 +131,11 @@ func (f *field) start(ctx context.Context, name string) (*contender, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	c := &contender{name: name, addr: addr, proc: proc}
+	f.stops = append(f.stops, func() { _ = proc.Stop() })
 	if err := proc.AwaitPort(addr, 30*time.Second); err != nil {
-		_ = proc.Stop()
 		return nil, err
 	}
-	return c, nil
+	return &contender{name: name, addr: addr, pid: proc.Pid()}, nil
 }
 
 func (f *field) startRelay(ctx context.Context, addr string) (*rig.Proc, error) {
@@ -133,7 +143,7 @@ func (f *field) startRelay(ctx context.Context, addr string) (*rig.Proc, error) 
 	if err != nil {
 		return nil, err
 	}
-	return rig.Start(f.dir, "relay-run", program, addr, f.cluster.Source)
+	return rig.Start(f.dir, "relay-run", program, addr, f.source())
 }
 
 const haproxyConfig = `defaults
@@ -148,7 +158,7 @@ listen mysql
 
 func (f *field) startHAProxy(_ context.Context, addr string) (*rig.Proc, error) {
 	path := filepath.Join(f.dir, "haproxy.cfg")
-	if err := os.WriteFile(path, fmt.Appendf(nil, haproxyConfig, addr, f.cluster.Source), 0o644); err != nil {
+	if err := os.WriteFile(path, fmt.Appendf(nil, haproxyConfig, addr, f.source()), 0o644); err != nil {
 		return nil, err
 	}
 	return rig.Start(f.dir, "haproxy", filepath.Join(f.tools, "haproxy"), "-db", "-f", path)
@@ -180,7 +190,7 @@ func (f *field) startRouter(ctx context.Context, addr string) (*rig.Proc, error)
 		return nil, err
 	}
 	path := filepath.Join(f.dir, "router.conf")
-	conf := fmt.Appendf(nil, routerConfig, f.dir, plugins, addr[len("127.0.0.1:"):], f.cluster.Source)
+	conf := fmt.Appendf(nil, routerConfig, f.dir, plugins, addr[len("127.0.0.1:"):], f.source())
 	if err := os.WriteFile(path, conf, 0o644); err != nil {
 		return nil, err
 	}

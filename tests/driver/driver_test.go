@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"causeway/tests/rig"
+	"causeway/tests/cluster"
 )
 
 const (
@@ -17,31 +17,27 @@ const (
 
 // prepare makes the node ready as the driver's authors do in their own CI: an
 // empty schema, and few connections, since one test opens as many as allowed.
-func prepare(ctx context.Context, c *rig.Cluster) error {
+func prepare(ctx context.Context, c *cluster.Cluster) error {
 	for _, stmt := range []string{
 		"DROP DATABASE IF EXISTS " + database,
 		"CREATE DATABASE " + database,
 		"SET GLOBAL max_connections = 60",
 	} {
-		if _, err := c.DB(c.Source).ExecContext(ctx, stmt); err != nil {
+		if err := c.Source().Exec(ctx, stmt); err != nil {
 			return err
 		}
 	}
-	return c.CatchUp(ctx)
+	return c.WaitCaughtUp(ctx)
 }
 
 func TestGoSQLDriverSuite(t *testing.T) {
 	ctx := t.Context()
 	s := buildSuite(t)
-	cluster, err := rig.StartCluster(ctx, "driver")
-	if err != nil {
+	c := cluster.Start(t, cluster.Options{})
+	if err := prepare(ctx, c); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(cluster.Stop)
-	if err := prepare(ctx, cluster); err != nil {
-		t.Fatal(err)
-	}
-	direct, err := s.run(ctx, cluster.Source, database)
+	direct, err := s.run(ctx, c.Source().Addr, database)
 	if err != nil {
 		t.Fatal("directly: ", err)
 	}
@@ -50,17 +46,13 @@ func TestGoSQLDriverSuite(t *testing.T) {
 		t.Logf("fails directly: %s\n%s", name, clip(direct.output[name]))
 	}
 
-	if err := prepare(ctx, cluster); err != nil {
+	if err := prepare(ctx, c); err != nil {
 		t.Fatal(err)
 	}
-	causeway, err := rig.StartCauseway(ctx, t.TempDir(), cluster, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = causeway.Stop() })
+	causeway := cluster.StartCauseway(t, c, "")
 	through, err := s.run(ctx, causeway.Addr, database)
 	if err != nil {
-		t.Fatalf("through Causeway: %v\n%s", err, causeway.Tail())
+		t.Fatal("through Causeway: ", err)
 	}
 	t.Logf("through Causeway: %d pass, %d fail, %d skipped", len(through.passed), len(through.failed), len(through.skipped))
 	if len(through.passed) < wanted {

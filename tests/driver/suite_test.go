@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"causeway/tests/cluster"
 	"causeway/tests/rig"
 )
 
@@ -70,7 +71,7 @@ func (s *suite) run(ctx context.Context, addr, database string) (*outcome, error
 		"-test.v=test2json", "-test.count=1", "-test.parallel=8", "-test.timeout=10m", "-test.skip="+leftOut)
 	cmd.Dir = s.dir
 	cmd.Env = append(os.Environ(),
-		"MYSQL_TEST_USER="+rig.AppUser, "MYSQL_TEST_PASS="+rig.AppPassword, "MYSQL_TEST_PROT=tcp",
+		"MYSQL_TEST_USER="+cluster.AppUser, "MYSQL_TEST_PASS="+cluster.AppPassword, "MYSQL_TEST_PROT=tcp",
 		"MYSQL_TEST_ADDR="+addr, "MYSQL_TEST_DBNAME="+database, "MYSQL_TEST_CONCURRENT=1")
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr

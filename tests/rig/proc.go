@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"syscall"
@@ -29,11 +30,6 @@ type Proc struct {
 
 // Start runs a program with its output in dir/name.log.
 func Start(dir, name, program string, args ...string) (*Proc, error) {
-	return StartEnv(dir, name, nil, program, args...)
-}
-
-// StartEnv is Start with variables added to the environment.
-func StartEnv(dir, name string, env []string, program string, args ...string) (*Proc, error) {
 	p := &Proc{Name: name, Log: filepath.Join(dir, name+".log"), done: make(chan struct{})}
 	log, err := os.Create(p.Log)
 	if err != nil {
@@ -42,17 +38,27 @@ func StartEnv(dir, name string, env []string, program string, args ...string) (*
 	defer log.Close()
 	p.cmd = exec.Command(program, args...)
 	p.cmd.Stdout, p.cmd.Stderr = log, log
-	p.cmd.Env = append(os.Environ(), env...)
-	// The program must not outlive a test run that was killed.
-	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
-	if err := p.cmd.Start(); err != nil {
+	if err := p.start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", name, err)
 	}
-	go func() {
-		p.err = p.cmd.Wait()
-		close(p.done)
-	}()
 	return p, nil
+}
+
+// start starts the program on a thread that lives as long as the program: when
+// that thread ends, killed with all others say, the kernel ends the program.
+func (p *Proc) start() error {
+	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		err := p.cmd.Start()
+		started <- err
+		if err == nil {
+			p.err = p.cmd.Wait()
+			close(p.done)
+		}
+	}()
+	return <-started
 }
 
 // Pid returns the process id.
@@ -124,14 +130,14 @@ func (p *Proc) await(limit time.Duration, ready func() error) error {
 	}
 }
 
-// CPU returns the user and system time used so far by the process, all of its
+// CPU returns the user and system time used so far by a process, all of its
 // threads, and its children, living and waited for.
-func (p *Proc) CPU() (time.Duration, error) {
-	total, err := cpuOf(p.Pid())
+func CPU(pid int) (time.Duration, error) {
+	total, err := cpuOf(pid)
 	if err != nil {
 		return 0, err
 	}
-	for _, child := range children(p.Pid()) {
+	for _, child := range children(pid) {
 		if d, err := cpuOf(child); err == nil { // may have ended meanwhile
 			total += d
 		}
@@ -139,9 +145,9 @@ func (p *Proc) CPU() (time.Duration, error) {
 	return total, nil
 }
 
-// RSS returns the resident memory of the process in bytes.
-func (p *Proc) RSS() (int64, error) {
-	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Pid()))
+// RSS returns the resident memory of a process in bytes.
+func RSS(pid int) (int64, error) {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, err
 	}
@@ -206,18 +212,12 @@ func children(pid int) []int {
 	return all
 }
 
-// FreePort returns a TCP port on the loopback address that nobody listens on.
-func FreePort() (int, error) {
+// FreeAddr returns an address on the loopback interface that nobody listens on.
+func FreeAddr() (string, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return 0, err
+		return "", err
 	}
 	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
-}
-
-// FreeAddr is FreePort as an address to listen on.
-func FreeAddr() (string, error) {
-	port, err := FreePort()
-	return fmt.Sprintf("127.0.0.1:%d", port), err
+	return l.Addr().String(), nil
 }

@@ -86,7 +86,7 @@ func TestProc(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := StartEnv(t.TempDir(), "sh", []string{"WORD=hello"}, sh, "-c", "echo $WORD; sleep 600 & wait")
+	p, err := Start(t.TempDir(), "sh", sh, "-c", "echo hello; sleep 600 & wait")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -99,10 +99,10 @@ func TestProc(t *testing.T) {
 	if err := p.await(10*time.Second, hasChild); err != nil {
 		t.Error(err)
 	}
-	if rss, err := p.RSS(); rss <= 0 || err != nil {
+	if rss, err := RSS(p.Pid()); rss <= 0 || err != nil {
 		t.Errorf("RSS: %d, %v", rss, err)
 	}
-	if _, err := p.CPU(); err != nil {
+	if _, err := CPU(p.Pid()); err != nil {
 		t.Error(err)
 	}
 	if !strings.Contains(p.Tail(), "hello") {

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"time"
 
-	"causeway/tests/rig"
+	"causeway/tests/cluster"
 )
 
 // load runs many workers, each with its own connection and its own row of
@@ -112,7 +112,7 @@ func (w *worker) disconnect() {
 
 // connect opens one connection; closing the handle closes it.
 func connect(ctx context.Context, addr string, dial dialer) (*sql.DB, *sql.Conn, error) {
-	db, err := openAs(addr, rig.AppPassword, dial)
+	db, err := openAs(addr, cluster.AppPassword, dial)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -3,51 +3,50 @@ package soak
 import (
 	"context"
 	"database/sql"
+	"fmt"
 	"net"
 	"os"
 	"strconv"
 	"testing"
 	"time"
 
-	"causeway/tests/rig"
+	"causeway/tests/cluster"
 
 	"github.com/go-sql-driver/mysql"
 )
 
-// setup starts a cluster with the tables that the tests use, and Causeway.
-func setup(t *testing.T, name string) (*rig.Cluster, *rig.Causeway) {
-	t.Helper()
-	ctx := t.Context()
-	cluster, err := rig.StartCluster(ctx, name)
+// shared is the cluster of all tests here; each has a Causeway of its own.
+var shared *cluster.Cluster
+
+func TestMain(m *testing.M) {
+	code, err := runAll(m)
 	if err != nil {
-		t.Fatal(err)
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
 	}
-	t.Cleanup(cluster.Stop)
-	if err := createTables(ctx, cluster.DB(cluster.Source)); err != nil {
-		t.Fatal(err)
-	}
-	if err := cluster.CatchUp(ctx); err != nil {
-		t.Fatal(err)
-	}
-	causeway, err := rig.StartCauseway(ctx, t.TempDir(), cluster, "")
+	os.Exit(code)
+}
+
+func runAll(m *testing.M) (int, error) {
+	c, stop, err := cluster.StartShared(cluster.Options{})
 	if err != nil {
-		t.Fatal(err)
+		return 0, err
 	}
-	t.Cleanup(func() {
-		if !causeway.Alive() {
-			t.Error("Causeway ended before the test did")
-		}
-		_ = causeway.Stop()
-		if t.Failed() {
-			t.Log("the end of Causeway's log:\n" + causeway.Tail())
-		}
-	})
-	return cluster, causeway
+	defer stop()
+	ctx := context.Background()
+	if err := createTables(ctx, c.Source()); err != nil {
+		return 0, err
+	}
+	if err := c.WaitCaughtUp(ctx); err != nil {
+		return 0, err
+	}
+	shared = c
+	return m.Run(), nil
 }
 
 // createTables makes app.number with the numbers 0 to 999, from which a cross
 // join streams as many rows as one likes, and app.soak with a row a worker.
-func createTables(ctx context.Context, db *sql.DB) error {
+func createTables(ctx context.Context, n *cluster.Node) error {
 	for _, stmt := range []string{
 		"DROP TABLE IF EXISTS app.number, app.soak",
 		"CREATE TABLE app.number (n INT PRIMARY KEY)",
@@ -55,7 +54,7 @@ func createTables(ctx context.Context, db *sql.DB) error {
 		"CREATE TABLE app.soak (id INT PRIMARY KEY, v BIGINT NOT NULL)",
 		"INSERT INTO app.soak SELECT n, 0 FROM app.number",
 	} {
-		if _, err := db.ExecContext(ctx, stmt); err != nil {
+		if err := n.Exec(ctx, stmt); err != nil {
 			return err
 		}
 	}
@@ -67,13 +66,10 @@ type dialer func(ctx context.Context, network, addr string) (net.Conn, error)
 
 // openAs returns a handle of at most one connection through Causeway.
 func openAs(addr, password string, dial dialer) (*sql.DB, error) {
-	cfg := mysql.NewConfig()
-	cfg.User, cfg.Passwd, cfg.DBName = rig.AppUser, password, "app"
-	cfg.Net, cfg.Addr = "tcp", addr
-	cfg.Logger = quiet{}
-	if dial != nil {
-		cfg.DialFunc = dial
-	}
+	cfg := cluster.AppConfig(addr, "app")
+	cfg.Passwd = password
+	cfg.Logger = &mysql.NopLogger{} // sockets that a test cuts are not worth a line each
+	cfg.DialFunc = dial
 	connector, err := mysql.NewConnector(cfg)
 	if err != nil {
 		return nil, err
@@ -82,11 +78,6 @@ func openAs(addr, password string, dial dialer) (*sql.DB, error) {
 	db.SetMaxOpenConns(1)
 	return db, nil
 }
-
-// quiet drops what the driver says about the sockets that a test cuts.
-type quiet struct{}
-
-func (quiet) Print(...any) {}
 
 // setting reads a whole number or a duration from the environment.
 func setting[T any](t *testing.T, name string, fallback T, parse func(string) (T, error)) T {

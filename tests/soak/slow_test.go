@@ -8,14 +8,14 @@ import (
 	"testing"
 	"time"
 
-	"causeway/tests/rig"
+	"causeway/tests/cluster"
 )
 
 // A client that does not read stops its own backend, costs no memory and
 // disturbs nobody; when it reads on it gets all there is.
 func TestSlowClientSlowsItsBackendAndNobodyElse(t *testing.T) {
 	const rowBytes, rows = 1000, 200_000
-	cluster, causeway := setup(t, "stream")
+	c, causeway := shared, cluster.StartCauseway(t, shared, "")
 	db, slow, err := connect(t.Context(), causeway.Addr, smallBuffer)
 	if err != nil {
 		t.Fatal(err)
@@ -31,12 +31,12 @@ func TestSlowClientSlowsItsBackendAndNobodyElse(t *testing.T) {
 	}
 	defer result.Close()
 	got := readRows(t, result, rowBytes, 10)
-	sent := stalled(t, cluster)
+	sent := stalled(t, c)
 	if limit := int64(rowBytes * rows / 4); sent > limit {
 		t.Errorf("the backend has sent %d bytes to a client that read %d", sent, got*rowBytes)
 	}
 	readOthers(t, causeway)
-	if again := stalled(t, cluster); again != sent {
+	if again := stalled(t, c); again != sent {
 		t.Errorf("the backend went on from %d to %d bytes though nobody read", sent, again)
 	}
 
@@ -62,7 +62,7 @@ func smallBuffer(ctx context.Context, network, addr string) (net.Conn, error) {
 }
 
 // readOthers: a few other clients read and write on both nodes' connections.
-func readOthers(t *testing.T, causeway *rig.Causeway) {
+func readOthers(t *testing.T, causeway *cluster.Causeway) {
 	t.Helper()
 	for range 4 {
 		db, c, err := connect(t.Context(), causeway.Addr, nil)
@@ -81,11 +81,11 @@ func readOthers(t *testing.T, causeway *rig.Causeway) {
 
 // stalled waits until the slow client's backend sends no more and returns how
 // many bytes its thread has sent so far.
-func stalled(t *testing.T, cluster *rig.Cluster) int64 {
+func stalled(t *testing.T, c *cluster.Cluster) int64 {
 	t.Helper()
 	last := int64(-1)
 	eventually(t, 30*time.Second, func() (bool, string) {
-		now, err := bytesSent(t.Context(), cluster)
+		now, err := bytesSent(t.Context(), c)
 		if err != nil {
 			return false, err.Error()
 		}
@@ -97,18 +97,18 @@ func stalled(t *testing.T, cluster *rig.Cluster) int64 {
 }
 
 // bytesSent asks every node for the thread that runs the slow client's query.
-func bytesSent(ctx context.Context, cluster *rig.Cluster) (int64, error) {
+func bytesSent(ctx context.Context, c *cluster.Cluster) (int64, error) {
 	const query = `SELECT s.VARIABLE_VALUE
 		FROM performance_schema.threads t JOIN performance_schema.status_by_thread s USING (THREAD_ID)
 		WHERE t.PROCESSLIST_INFO LIKE '/* slow client */%' AND s.VARIABLE_NAME = 'Bytes_sent'`
-	for _, addr := range cluster.Nodes() {
-		var n int64
-		err := cluster.DB(addr).QueryRowContext(ctx, query).Scan(&n)
+	for _, node := range c.Nodes() {
+		var sent int64
+		err := node.DB.QueryRowContext(ctx, query).Scan(&sent)
 		if err == nil {
-			return n, nil
+			return sent, nil
 		}
 		if err != sql.ErrNoRows {
-			return 0, fmt.Errorf("%s: %w", addr, err)
+			return 0, fmt.Errorf("%s: %w", node.Name, err)
 		}
 	}
 	return 0, fmt.Errorf("no node runs the slow client's query")

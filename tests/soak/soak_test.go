@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/tests/cluster"
 	"causeway/tests/rig"
 )
 
@@ -15,14 +16,14 @@ import (
 func TestSoak(t *testing.T) {
 	length := durationSetting(t, "SOAK_DURATION", 30*time.Second)
 	workers := intSetting(t, "SOAK_CONNECTIONS", 200)
-	cluster, causeway := setup(t, "soak")
+	c, causeway := shared, cluster.StartCauseway(t, shared, "")
 
 	// One short round first, so that what Causeway keeps for good is there.
 	warm := newLoad(causeway.Addr, 4)
 	warmed, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	warm.run(warmed)
 	cancel()
-	before := settle(t, cluster, causeway)
+	before := settle(t, c, causeway)
 
 	l := newLoad(causeway.Addr, workers)
 	ctx, cancel := context.WithTimeout(t.Context(), length)
@@ -38,7 +39,7 @@ func TestSoak(t *testing.T) {
 	if err := l.err(); err != nil {
 		t.Error(err)
 	}
-	noLeak(t, cluster, causeway, before)
+	noLeak(t, c, causeway, before)
 	// In half a minute the collector has hardly found its pace yet.
 	share, slack := 0.25, 8.0
 	if length >= 5*time.Minute {
@@ -56,8 +57,8 @@ type left struct {
 	backends                int64 // connections on all servers
 }
 
-func look(ctx context.Context, cluster *rig.Cluster, causeway *rig.Causeway) (left, error) {
-	m, err := causeway.Metrics(ctx)
+func look(ctx context.Context, c *cluster.Cluster, causeway *cluster.Causeway) (left, error) {
+	m, err := rig.ReadMetrics(ctx, causeway.HTTP)
 	if err != nil {
 		return left{}, err
 	}
@@ -65,22 +66,22 @@ func look(ctx context.Context, cluster *rig.Cluster, causeway *rig.Causeway) (le
 	if l.goroutines == 0 || l.descriptors == 0 {
 		return l, fmt.Errorf("/metrics has no go_goroutines or process_open_fds")
 	}
-	for _, addr := range cluster.Nodes() {
-		status, err := cluster.Status(ctx, addr, "Threads_connected")
+	for _, n := range c.Nodes() {
+		connected, err := rig.Status(ctx, n, "Threads_connected")
 		if err != nil {
 			return l, err
 		}
-		l.backends += status["Threads_connected"]
+		l.backends += connected
 	}
 	return l, nil
 }
 
 // settle waits until two looks in a row agree: all clients' ends are done.
-func settle(t *testing.T, cluster *rig.Cluster, causeway *rig.Causeway) left {
+func settle(t *testing.T, c *cluster.Cluster, causeway *cluster.Causeway) left {
 	t.Helper()
 	var last left
 	eventually(t, 30*time.Second, func() (bool, string) {
-		now, err := look(t.Context(), cluster, causeway)
+		now, err := look(t.Context(), c, causeway)
 		if err != nil {
 			return false, err.Error()
 		}
@@ -93,11 +94,11 @@ func settle(t *testing.T, cluster *rig.Cluster, causeway *rig.Causeway) left {
 
 // noLeak waits until all is as it was before the load. A few may come and go
 // with the monitor's own work.
-func noLeak(t *testing.T, cluster *rig.Cluster, causeway *rig.Causeway, before left) {
+func noLeak(t *testing.T, c *cluster.Cluster, causeway *cluster.Causeway, before left) {
 	t.Helper()
 	const few = 5
 	eventually(t, 40*time.Second, func() (bool, string) {
-		now, err := look(t.Context(), cluster, causeway)
+		now, err := look(t.Context(), c, causeway)
 		if err != nil {
 			return false, err.Error()
 		}
@@ -107,7 +108,7 @@ func noLeak(t *testing.T, cluster *rig.Cluster, causeway *rig.Causeway, before l
 }
 
 // sample reads the resident memory in MB until the context ends.
-func sample(ctx context.Context, causeway *rig.Causeway, every time.Duration) series {
+func sample(ctx context.Context, causeway *cluster.Causeway, every time.Duration) series {
 	var s series
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -116,7 +117,7 @@ func sample(ctx context.Context, causeway *rig.Causeway, every time.Duration) se
 		case <-ctx.Done():
 			return s
 		case <-tick.C:
-			if rss, err := causeway.RSS(); err == nil {
+			if rss, err := rig.RSS(causeway.Pid); err == nil {
 				s = append(s, float64(rss)/(1<<20))
 			}
 		}

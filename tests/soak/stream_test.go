@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/tests/cluster"
 	"causeway/tests/rig"
 )
 
@@ -29,7 +30,7 @@ var shapes = []struct {
 // process that does not grow.
 func TestBigResultDoesNotGrowTheProcess(t *testing.T) {
 	total := intSetting(t, "STREAM_MB", 300) * 1000_000
-	_, causeway := setup(t, "stream")
+	causeway := cluster.StartCauseway(t, shared, "")
 	for _, shape := range shapes {
 		t.Run(shape.name, func(t *testing.T) {
 			db, conn, err := connect(t.Context(), causeway.Addr, nil)
@@ -97,9 +98,9 @@ type rssWatch struct {
 	done    chan struct{}
 }
 
-func watchRSS(t *testing.T, causeway *rig.Causeway) *rssWatch {
+func watchRSS(t *testing.T, causeway *cluster.Causeway) *rssWatch {
 	t.Helper()
-	base, err := causeway.RSS()
+	base, err := rig.RSS(causeway.Pid)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,7 +115,7 @@ func watchRSS(t *testing.T, causeway *rig.Causeway) *rssWatch {
 			case <-ctx.Done():
 				return
 			case <-tick.C:
-				if rss, err := causeway.RSS(); err == nil && rss > w.highest.Load() {
+				if rss, err := rig.RSS(causeway.Pid); err == nil && rss > w.highest.Load() {
 					w.highest.Store(rss)
 				}
 			}

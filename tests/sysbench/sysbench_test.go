@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/tests/cluster"
 	"causeway/tests/rig"
 )
 
@@ -35,42 +36,29 @@ func TestSysbench(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cluster, err := rig.StartCluster(ctx, "sysbench")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(cluster.Stop)
-	causeway, err := rig.StartCauseway(ctx, t.TempDir(), cluster, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() {
-		_ = causeway.Stop()
-		if t.Failed() {
-			t.Log("Causeway's log:\n" + causeway.Tail())
-		}
-	})
+	c := cluster.Start(t, cluster.Options{})
+	causeway := cluster.StartCauseway(t, c, "")
 
 	bench := rig.Sysbench{
-		Tools: tools, Addr: causeway.Addr, User: rig.AppUser, Password: rig.AppPassword,
+		Tools: tools, Addr: causeway.Addr, User: cluster.AppUser, Password: cluster.AppPassword,
 		Script: "oltp_point_select", PSMode: "disable", Threads: threads, Tables: 4, Rows: 10000, Time: length,
 	}
 	// Through Causeway as well: DDL, big multi-row inserts and reads in one.
 	if err := bench.Prepare(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if err := cluster.CatchUp(ctx); err != nil {
+	if err := c.WaitCaughtUp(ctx); err != nil {
 		t.Fatal(err)
 	}
 	for _, mode := range []string{"disable", "auto"} {
 		bench.PSMode = mode
-		t.Run("point_select/"+mode, func(t *testing.T) { pointSelect(t, cluster, bench) })
-		t.Run("read_write/"+mode, func(t *testing.T) { readWrite(t, cluster, bench) })
+		t.Run("point_select/"+mode, func(t *testing.T) { pointSelect(t, c, bench) })
+		t.Run("read_write/"+mode, func(t *testing.T) { readWrite(t, c, bench) })
 	}
 }
 
 // pointSelect: the reads run on the replicas, evenly.
-func pointSelect(t *testing.T, c *rig.Cluster, bench rig.Sysbench) {
+func pointSelect(t *testing.T, c *cluster.Cluster, bench rig.Sysbench) {
 	bench.Script = "oltp_point_select"
 	s, r := run(t, c, bench)
 	t.Logf("%.0f queries/s, avg %.2f ms; SELECTs on the source %d, on the replicas %d", r.QueriesPerSec, r.AvgMS, s.source, s.replicas)
@@ -85,7 +73,7 @@ func pointSelect(t *testing.T, c *rig.Cluster, bench rig.Sysbench) {
 
 // readWrite: transactions, which run on the source as a whole. Deadlocks are
 // MySQL's own; sysbench repeats such a transaction and counts it.
-func readWrite(t *testing.T, c *rig.Cluster, bench rig.Sysbench) {
+func readWrite(t *testing.T, c *cluster.Cluster, bench rig.Sysbench) {
 	bench.Script = "oltp_read_write"
 	s, r := run(t, c, bench)
 	t.Logf("%.0f queries/s, avg %.2f ms, %d deadlocks repeated; SELECTs on the source %d, on the replicas %d",
@@ -93,13 +81,13 @@ func readWrite(t *testing.T, c *rig.Cluster, bench rig.Sysbench) {
 	if r.Ignored*1000 > r.Queries {
 		t.Errorf("%d deadlocks in %d queries: more than MySQL gives with these tables", r.Ignored, r.Queries)
 	}
-	if err := c.CatchUp(t.Context()); err != nil {
+	if err := c.WaitCaughtUp(t.Context()); err != nil {
 		t.Error(err)
 	}
 }
 
 // run runs sysbench and returns what each node counted meanwhile.
-func run(t *testing.T, c *rig.Cluster, bench rig.Sysbench) (shares, rig.SysbenchResult) {
+func run(t *testing.T, c *cluster.Cluster, bench rig.Sysbench) (shares, rig.SysbenchResult) {
 	t.Helper()
 	ctx := t.Context()
 	before := selects(ctx, t, c)
@@ -112,7 +100,7 @@ func run(t *testing.T, c *rig.Cluster, bench rig.Sysbench) (shares, rig.Sysbench
 		t.Errorf("%d queries, %d reconnects: a connection was lost", r.Queries, r.Reconnects)
 	}
 	s := shares{source: after[0] - before[0]}
-	for i := range c.Replicas {
+	for i := range c.Replicas() {
 		s.replicas = append(s.replicas, after[i+1]-before[i+1])
 	}
 	return s, r
@@ -120,15 +108,15 @@ func run(t *testing.T, c *rig.Cluster, bench rig.Sysbench) (shares, rig.Sysbench
 
 // selects reads Com_select of each node, which counts SELECTs in both
 // protocols; the monitor's own few a second are in it.
-func selects(ctx context.Context, t *testing.T, c *rig.Cluster) []int64 {
+func selects(ctx context.Context, t *testing.T, c *cluster.Cluster) []int64 {
 	t.Helper()
 	var all []int64
-	for _, addr := range c.Nodes() {
-		status, err := c.Status(ctx, addr, "Com_select")
+	for _, n := range c.Nodes() {
+		count, err := rig.Status(ctx, n, "Com_select")
 		if err != nil {
 			t.Fatal(err)
 		}
-		all = append(all, status["Com_select"])
+		all = append(all, count)
 	}
 	return all
 }
