@@ -270,8 +270,21 @@ func (s *session) observe(c *backend.Conn, j *job) {
 	if c.Node.Role == backend.RoleReplica {
 		target = replicaTarget
 	}
+	if target == sourceTarget && isOwnRead(j.class, s.route.reason) {
+		s.srv.ownReads.Add(1)
+	}
 	s.srv.metrics.count(target, s.route.reason)
 	s.srv.metrics.seconds[target].Observe(took.Seconds())
+}
+
+// isOwnRead tells whether a read on the source is one that no replica could
+// have served: the fallback budget grows with their rate.
+func isOwnRead(c *classifier.Class, r reason) bool {
+	switch c.Kind {
+	case classifier.Read, classifier.ReadSource, classifier.LockingRead:
+		return r != reasonFallback && r != reasonNoReplica && r != reasonResent
+	}
+	return false
 }
 
 // afterHome follows session state that only the source connection has.

@@ -71,7 +71,7 @@ func (s *session) tryReplica(c *backend.Conn, j *job, p plan) (again bool, err e
 		s.readTrx, s.readFresh = c, true
 	}
 	s.finish(c, j)
-	balance.Observe(c.Node.Live, s.route.took, r.err != nil, j.start)
+	balance.Observe(c.Node.Live, s.route.took, false, j.start)
 	return false, s.respond()
 }
 
@@ -254,6 +254,7 @@ func (s *session) pick(v *backend.View, need balance.Need, tried []string) *back
 		}
 		c, err := s.replicaConn(v, n)
 		if err == nil {
+			n.Live.Picks.Add(1)
 			return c
 		}
 		tried = append(tried, n.Addr)

@@ -84,7 +84,9 @@ type Server struct {
 	started time.Time
 	turn    atomic.Uint64 // number of the next choice of a replica
 	nextID  atomic.Uint32
-	floor   atomic.Pointer[gtid.Token]
+	// ownReads counts the reads that only the source may answer.
+	ownReads atomic.Uint64
+	floor    atomic.Pointer[gtid.Token]
 
 	mu       sync.Mutex
 	sessions map[uint32]*session

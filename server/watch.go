@@ -23,12 +23,16 @@ const writeKind = classifier.Write
 func (s *Server) watch(ctx context.Context) {
 	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
+	var own rateWindow
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case now := <-tick.C:
 			v := s.opts.Monitor.View()
+			if rate, ok := own.sample(s.ownReads.Load(), now); ok {
+				s.opts.Budget.SetSourceRate(rate, now)
+			}
 			limit := int64(now.Sub(s.started) - watchAfter)
 			s.eachSession(func(x *session) {
 				if since := x.busySince.Load(); since != 0 && since < limit {
@@ -37,6 +41,28 @@ func (s *Server) watch(ctx context.Context) {
 			})
 		}
 	}
+}
+
+// rateWindow measures the rate of a counter over the last ten seconds.
+type rateWindow struct {
+	at   [10]time.Time
+	n    [10]uint64
+	next int
+}
+
+// sample takes the counter once a second; false in between and at first.
+func (w *rateWindow) sample(n uint64, now time.Time) (perSecond float64, ok bool) {
+	last := (w.next + len(w.at) - 1) % len(w.at)
+	if now.Sub(w.at[last]) < time.Second {
+		return 0, false
+	}
+	oldest, base := w.at[w.next], w.n[w.next]
+	w.at[w.next], w.n[w.next] = now, n
+	w.next = (w.next + 1) % len(w.at)
+	if oldest.IsZero() {
+		return 0, false
+	}
+	return float64(n-base) / now.Sub(oldest).Seconds(), true
 }
 
 func (s *Server) look(x *session, v *backend.View) {
