@@ -58,7 +58,7 @@ func (c *Classifier) Classify(sql []byte, m Mode) *Class {
 	if n.lx.notes&noteExec != 0 {
 		n.out[0] |= execBit
 	}
-	cacheable := len(sql) <= maxCached && n.lx.notes&(noteUncertain|noteBad) == 0 && !n.volatile
+	cacheable := len(sql) <= maxCached && n.lx.notes&^noteExec == 0 && !n.volatile
 	if cacheable {
 		if class := c.cache.get(n.out); class != nil {
 			return class

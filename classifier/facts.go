@@ -86,7 +86,7 @@ func (f *facts) word(s statement, i int) {
 		f.flags |= FoundRows
 	case "update":
 		f.odd = f.odd || s.word(i-1) != "for"
-	case "delete", "procedure":
+	case "delete":
 		f.odd = true
 	case "from":
 		f.table = f.table || s.word(i+1) != "dual"

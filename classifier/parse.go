@@ -46,7 +46,7 @@ func (c *Classifier) secondOpinion(v *verdict, count int, sql []byte, m Mode, de
 	for _, s := range stmts {
 		o := &opinion{readOnly: c.readOnly}
 		o.of(s)
-		if o.flags|o.kindFlag() != 0 {
+		if o.kind != Empty {
 			*v = join(*v, verdict{kind: o.kind, flags: o.flags})
 		}
 	}
@@ -111,13 +111,6 @@ type opinion struct {
 	flags    Flags
 }
 
-func (o *opinion) kindFlag() Flags {
-	if o.kind == Empty {
-		return 0
-	}
-	return MayCommit
-}
-
 // of judges the top of the tree.
 func (o *opinion) of(s ast.StmtNode) {
 	switch n := s.(type) {
@@ -163,8 +156,7 @@ func (o *opinion) Enter(in ast.Node) (ast.Node, bool) {
 // Leave goes on.
 func (o *opinion) Leave(n ast.Node) (ast.Node, bool) { return n, true }
 
-// function objects to what is no plain function to MySQL. Some of the names
-// are the parser's own, for operators with a syntax of their own.
+// function objects to what is no plain function to MySQL.
 func (o *opinion) function(schema, name string) {
 	if schema == "" && (functions[name] == fnPlain || parserFunctions[name]) {
 		return
@@ -175,4 +167,6 @@ func (o *opinion) function(schema, name string) {
 	o.object(Write, UnknownFunction|unknownFlags)
 }
 
-var parserFunctions = set("json_memberof", "get_var", "binary_cast")
+// parserFunctions are the parser's own names for what has a syntax of its own.
+var parserFunctions = set("json_memberof", "char_func", "insert_func", "default_func",
+	ast.DateLiteral, ast.TimeLiteral, ast.TimestampLiteral)

@@ -197,7 +197,7 @@ func (v verdict) withNames() verdict {
 		switch {
 		case strings.HasPrefix(name, "session_track_"):
 			v.flags |= SetsTracker
-		case name[0] != '@' && !tracked[name]:
+		case name[0] != '@' && !Tracked(name) && !homeVariables[name]:
 			v.flags |= SetsUntracked
 		}
 	}

@@ -6,6 +6,9 @@ func (s statement) show() verdict {
 	if s.is(1, "causeway") {
 		return s.causeway()
 	}
+	if s.is(1, "grants") || s.is(1, "create", "user") { // user@host is no variable
+		return verdict{kind: ReadSource}
+	}
 	v := s.query()
 	v.flags &^= NoTable
 	if v.kind != Read {

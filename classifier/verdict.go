@@ -84,6 +84,9 @@ func either(v, w verdict) verdict {
 // newClass makes the class of a verdict. The digest's memory is shared with
 // the caller's.
 func newClass(v verdict, statements int, digest string) *Class {
+	if v.kind == Unknown {
+		v.flags &^= NoTable
+	}
 	h := fnv.New64a()
 	h.Write([]byte(digest))
 	return &Class{
