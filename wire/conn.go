@@ -240,6 +240,15 @@ func (c *Conn) ReadFrame() (Frame, error) {
 	}
 }
 
+// ReadRaw reads one packet with its header and joins nothing: LOAD DATA LOCAL
+// is relayed packet by packet. Valid until the next read; may be changed.
+func (c *Conn) ReadRaw() ([]byte, error) {
+	if c.r == c.w {
+		c.release()
+	}
+	return c.readOne(0)
+}
+
 // readOne reads one packet; before is what its payload already has.
 func (c *Conn) readOne(before int) ([]byte, error) {
 	if err := c.Need(HeaderSize); err != nil {

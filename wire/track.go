@@ -53,7 +53,13 @@ func walkEntry(kind TrackKind, data []byte, fn func(kind TrackKind, name, value 
 			return malformed("encoding of tracked GTIDs")
 		}
 		data = data[1:]
-	case TrackSchema, TrackStateChange, TrackTransactionCharacteristics, TrackTransactionState:
+	case TrackStateChange:
+		// The manual has a string<lenenc> here; the server
+		// (Session_state_change_tracker) writes the digit alone.
+		if len(data) == 1 {
+			return fn(kind, nil, data)
+		}
+	case TrackSchema, TrackTransactionCharacteristics, TrackTransactionState:
 	default:
 		return fn(kind, nil, data)
 	}
@@ -101,10 +107,11 @@ func AppendTrackSchema(b []byte, name string) []byte {
 
 // AppendTrackStateChange appends an entry of session_track_state_change.
 func AppendTrackStateChange(b []byte, changed bool) []byte {
+	digit := byte('0')
 	if changed {
-		return appendTrackValue(b, TrackStateChange, "1")
+		digit = '1'
 	}
-	return appendTrackValue(b, TrackStateChange, "0")
+	return append(b, byte(TrackStateChange), 1, digit)
 }
 
 // AppendTrackGTIDs appends an entry with the text of a set of GTIDs.
