@@ -1,7 +1,3 @@
-// Causeway is a MySQL proxy in front of one source and its replicas: writes go
-// to the source, reads to replicas, and no session misses its own write.
-//
-// This package only reads the command line and wires the parts together.
 package main
 
 import (

@@ -2,15 +2,14 @@ package main
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/pem"
 	"net"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"causeway/conf"
+	"causeway/server"
 )
 
 // handshake lets client and server talk TLS over a loopback connection. (Over
@@ -51,34 +50,8 @@ func authority(t *testing.T, server *tls.Config) string {
 	return path
 }
 
-func TestMadeCertificate(t *testing.T) {
-	server, err := clientTLS(conf.TLS{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := handshake(t, &tls.Config{InsecureSkipVerify: true}, server); err != nil {
-		t.Errorf("handshake: %v", err)
-	}
-	if err := handshake(t, &tls.Config{InsecureSkipVerify: true, MaxVersion: tls.VersionTLS11}, server); err == nil {
-		t.Error("TLS 1.1 is accepted")
-	}
-	cert, err := x509.ParseCertificate(server.Certificates[0].Certificate[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if now := time.Now(); now.Before(cert.NotBefore) || now.AddDate(5, 0, 0).After(cert.NotAfter) {
-		t.Errorf("valid from %v to %v", cert.NotBefore, cert.NotAfter)
-	}
-}
-
-func TestNoSuchCertificate(t *testing.T) {
-	if _, err := clientTLS(conf.TLS{Cert: "none.pem", Key: "none.pem"}); err == nil {
-		t.Error("no error")
-	}
-}
-
 func TestBackendTLS(t *testing.T) {
-	server, err := clientTLS(conf.TLS{})
+	made, err := server.TLSConfig("", "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +66,7 @@ func TestBackendTLS(t *testing.T) {
 		{"preferred", conf.Backend{TLS: conf.TLSPreferred}, false, true, true},
 		{"required", conf.Backend{TLS: conf.TLSRequired}, false, false, true},
 		{"verify by the system", conf.Backend{TLS: conf.TLSVerify, ServerName: "db"}, false, false, false},
-		{"verify by a file, another name", conf.Backend{TLS: conf.TLSVerify, CA: authority(t, server), ServerName: "db"}, false, false, false},
+		{"verify by a file, another name", conf.Backend{TLS: conf.TLSVerify, CA: authority(t, made), ServerName: "db"}, false, false, false},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -104,7 +77,7 @@ func TestBackendTLS(t *testing.T) {
 			if client == nil {
 				return
 			}
-			if err := handshake(t, client, server); (err == nil) != c.accepts {
+			if err := handshake(t, client, made); (err == nil) != c.accepts {
 				t.Errorf("handshake: %v", err)
 			}
 		})
