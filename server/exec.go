@@ -40,8 +40,8 @@ func (s *session) run1(j *job) error {
 	case toTrx:
 		return s.runInReadTrx(j)
 	case toLast:
-		if s.last != nil && !s.last.Broken && s.last != s.home {
-			return s.runOn(s.last, j)
+		if c := s.last; c != nil && c != s.home && s.unfit(c, v.Node(c.Node.Addr), j.start) == "" {
+			return s.runOn(c, j)
 		}
 	}
 	return s.runOnHome(j)
@@ -150,7 +150,8 @@ func (s *session) exchange(c *backend.Conn, j *job, plain bool) error {
 	r := &s.relay
 	*r = relay{
 		from: c.Conn, fromCaps: c.Caps, to: s.client, toCaps: s.login.Caps,
-		onOK: r.onOK, track: r.track, scratch: r.scratch, finish: !plain, statementID: s.relay.statementID,
+		onOK: r.onOK, track: r.track, scratch: r.scratch, statementID: r.statementID,
+		finish: mayHaveCommitted(j.class),
 	}
 	if s.stale != nil {
 		s.addStaleNote(r, j, c)
@@ -160,7 +161,7 @@ func (s *session) exchange(c *backend.Conn, j *job, plain bool) error {
 	s.tracked = trackedNews{}
 	s.preparedOn = nil
 	s.busyOn.Store(c)
-	s.plainRead.Store(plain)
+	s.plainRead.Store(!r.finish)
 	live.InFlight.Add(1)
 	err := s.sendAndRelay(c, j, plain)
 	live.InFlight.Add(-1)
@@ -193,10 +194,11 @@ func (s *session) sendAndRelay(c *backend.Conn, j *job, plain bool) error {
 		return err
 	}
 	if queued > 0 {
+		seq := c.Sequence()
 		if err := c.Confirm(queued, s.state); err != nil {
 			return alignError(err)
 		}
-		c.SetSequence(1)
+		c.SetSequence(seq)
 	}
 	return s.relay.run(j.want)
 }

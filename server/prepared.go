@@ -36,6 +36,9 @@ func (s *session) unknownStmt(id uint32, what string) error {
 func (s *session) prepare(f wire.Frame, now time.Time) error {
 	text := f.Payload[1:]
 	class := s.srv.opts.Classifier.Classify(text, s.classifierMode(s.view()))
+	if class.Kind == classifier.Causeway {
+		return s.fail(wire.NewError(wire.ErrUnsupportedPS, "This command is not supported in the prepared statement protocol yet"))
+	}
 	st := &stmt{id: s.newStmtID(), text: string(text), class: class, state: s.state}
 	s.relay.statementID = st.id
 	s.relay.prepared = prepared{}
