@@ -1,0 +1,53 @@
+# Every target gets what it needs by itself: MySQL by scripts/get-mysql,
+# sysbench and HAProxy by scripts/install-tools, both into $CAUSEWAY_CACHE
+# (default ~/.cache/causeway). Only Go and make have to be there.
+
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null)
+COMMIT  ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null)
+LDFLAGS  = -X main.version=$(VERSION) -X main.commit=$(COMMIT)
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo demo-down test check test-unit test-integration test-driver-go bench soak fuzz sysbench clean
+
+help: ## what can be made
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## bin/causeway
+	@mkdir -p bin
+	go build -trimpath -ldflags '$(LDFLAGS)' -o bin/causeway .
+
+demo: build ## a real cluster with Causeway in front, and the main job in a minute
+	@go run ./scripts/demo up
+
+demo-down: ## end what make demo left running
+	@go run ./scripts/demo down
+
+test: check test-unit fuzz test-integration ## everything that CI runs
+
+check: ## formatting, go vet, shell syntax
+	@scripts/check
+
+test-unit: ## tests without MySQL, with the race detector
+	@echo "==> unit tests with the race detector (the first time compiles for minutes)"
+	go test -race -timeout 10m $$(scripts/packages unit)
+
+test-integration: build ## tests on real clusters; PKG=./tests/cluster for one package
+	@CAUSEWAY_BIN=$(CURDIR)/bin/causeway scripts/test-integration $(PKG)
+
+test-driver-go: build ## go-sql-driver's own test suite through Causeway
+	CAUSEWAY_BIN=$(CURDIR)/bin/causeway go test -count=1 -v -timeout 30m ./tests/driver
+
+bench: build ## CPU and throughput beside a plain relay, HAProxy and MySQL Router (BENCH="--rounds 5 --check")
+	CAUSEWAY_BIN=$(CURDIR)/bin/causeway go run ./tests/bench $(BENCH)
+
+soak: build ## 10 minutes at 200 connections: nothing leaks
+	CAUSEWAY_BIN=$(CURDIR)/bin/causeway SOAK_DURATION=10m STREAM_MB=5000 go test -count=1 -v -timeout 60m ./tests/soak
+
+fuzz: ## every fuzz target for SECONDS=20
+	@scripts/fuzz --seconds $(or $(SECONDS),20)
+
+sysbench: build ## sysbench through Causeway for 60 s a run
+	CAUSEWAY_BIN=$(CURDIR)/bin/causeway SYSBENCH_TIME=60s go test -count=1 -v -timeout 30m ./tests/sysbench
+
+clean: demo-down ## remove what was built; the cache with MySQL stays
+	rm -rf bin .cluster
