@@ -147,8 +147,9 @@ func (c *Conn) setupStatement(base map[string]string) string {
 	if c.Node.Role == RoleReplica {
 		b.WriteString(", transaction_read_only=ON")
 	}
-	for name, value := range base {
-		if own, ok := c.Node.Defaults[name]; ok && own != value && Replayable(name) && !isCharset(name) {
+	for _, name := range meaningVariables {
+		value, known := base[name]
+		if own, ok := c.Node.Defaults[name]; known && ok && own != value {
 			b.WriteString(", " + name + "=" + literal(name, value))
 		}
 	}
@@ -206,9 +207,14 @@ func (c *Conn) Prepare(text string) (*Prepared, error) {
 	return &Prepared{ID: id}, nil
 }
 
-// isCharset names the variables that the handshake's collation sets.
-func isCharset(name string) bool {
-	return strings.HasPrefix(name, "character_set_") || name == "collation_connection"
+// meaningVariables are those whose global value on the source a replica
+// connection starts with: they change what a read returns, and any account may
+// set them. Sizes of buffers and the like stay as the node's operator chose them.
+var meaningVariables = []string{
+	"autocommit", "block_encryption_mode", "cte_max_recursion_depth", "default_week_format",
+	"div_precision_increment", "group_concat_max_len", "lc_time_names", "max_sort_length",
+	"sql_auto_is_null", "sql_mode", "sql_select_limit", "time_zone", "transaction_isolation",
+	"windowing_use_high_precision",
 }
 
 // Reset puts the connection back into the state of a new one, by
