@@ -12,8 +12,13 @@ import (
 	"causeway/tests/rig"
 )
 
-// names are the contenders in the order in which they run.
-var names = []string{"direct", "relay", "haproxy", "router", "causeway"}
+// names are the contenders in the order in which they run. Nobody else speaks
+// TLS here, so Causeway is told not to; causeway-tls, with its default of TLS to
+// the servers that offer it, runs only when it is named.
+var (
+	names    = []string{"direct", "relay", "haproxy", "router", "causeway", "causeway-tls"}
+	standard = names[:5]
+)
 
 // contender is one way from sysbench to a server.
 type contender struct {
@@ -105,15 +110,21 @@ func (f *field) start(ctx context.Context, name string) (*contender, error) {
 	case "direct":
 		return &contender{name: name, addr: f.source()}, nil
 	case "causeway":
-		cw, stop, err := cluster.StartSharedCauseway(f.cluster, "")
-		if err != nil {
-			return nil, err
-		}
-		f.stops = append(f.stops, func() { _ = stop() })
-		return &contender{name: name, addr: cw.Addr, pid: cw.Pid}, nil
+		return f.startCauseway(name, "[backend]\ntls = \"disabled\"\n")
+	case "causeway-tls":
+		return f.startCauseway(name, "")
 	default:
 		return f.startPeer(ctx, name)
 	}
+}
+
+func (f *field) startCauseway(name, config string) (*contender, error) {
+	cw, stop, err := cluster.StartSharedCauseway(f.cluster, config)
+	if err != nil {
+		return nil, err
+	}
+	f.stops = append(f.stops, func() { _ = stop() })
+	return &contender{name: name, addr: cw.Addr, pid: cw.Pid}, nil
 }
 
 // source is the address that every contender but Causeway leads to.
