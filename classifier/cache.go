@@ -69,11 +69,8 @@ func (c *cache) get(key []byte) *Class {
 	return class
 }
 
-// put stores a class unless its key is too long.
+// put stores a class.
 func (c *cache) put(key string, class *Class) {
-	if len(key) > maxKey {
-		return
-	}
 	s := c.shardOf([]byte(key))
 	s.mu.Lock()
 	defer s.mu.Unlock()

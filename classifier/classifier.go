@@ -47,7 +47,7 @@ func New(opts Options) *Classifier {
 // sql is not kept. A digest seen before costs neither parsing nor memory.
 func (c *Classifier) Classify(sql []byte, m Mode) *Class {
 	if m.UnsafeCharset && !isASCII(sql) {
-		return unsafeText(sql)
+		return unsafeText()
 	}
 	if len(sql) > maxLexed {
 		return c.head(sql, m)
@@ -58,7 +58,7 @@ func (c *Classifier) Classify(sql []byte, m Mode) *Class {
 	if n.lx.notes&noteExec != 0 {
 		n.out[0] |= execBit
 	}
-	cacheable := len(sql) <= maxCached && n.lx.notes&^noteExec == 0 && !n.volatile
+	cacheable := len(sql) <= maxCached && len(n.out) <= maxKey && n.lx.notes&^noteExec == 0 && !n.volatile
 	if cacheable {
 		if class := c.cache.get(n.out); class != nil {
 			return class
@@ -145,7 +145,7 @@ func (c *Classifier) head(sql []byte, m Mode) *Class {
 }
 
 // unsafeText is the class of a text whose bytes may hide quotes.
-func unsafeText(sql []byte) *Class {
+func unsafeText() *Class {
 	digest := "(text in a multi-byte character set)"
 	return newClass(verdict{kind: Unknown, flags: unknownFlags}, 1, digest)
 }

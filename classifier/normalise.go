@@ -290,7 +290,7 @@ func (n *normaliser) openGroup(t token) {
 		g.kind, g.start = n.groupKindHere(parent)
 		parent.mixed = true
 	}
-	n.space('(', t.gap)
+	n.space('(', t.gap && (t.comment || !n.lx.mode.IgnoreSpace))
 	g.open = len(n.out)
 	if g.start < 0 {
 		g.start = g.open
@@ -341,7 +341,7 @@ func (n *normaliser) closeGroup(t token) {
 	if g.kind == groupOther {
 		return
 	}
-	if !g.mixed && g.literals > 0 {
+	if !g.mixed && g.literals > 0 || string(n.out[g.open:]) == "(? +)" { // a digest's own
 		n.out = append(n.out[:g.open], "(?+)"...)
 	}
 	if g.kind == groupRow {

@@ -1,6 +1,9 @@
 package classifier
 
-import "strconv"
+import (
+	"strconv"
+	"strings"
+)
 
 // verbs maps a statement's first word to the function that judges it.
 var verbs map[string]func(statement) verdict
@@ -205,9 +208,22 @@ func (s statement) kill() verdict {
 		i++
 	}
 	if s.at(i).kind == tokNumber && len(s.toks) == i+1 {
-		v.killID, _ = strconv.ParseUint(s.at(i).text, 0, 64)
+		v.killID = number(s.at(i).text)
 	}
 	return v
+}
+
+// number reads a decimal or 0x number, 0 if it is none that fits.
+func number(text string) uint64 {
+	base := 10
+	if hex, ok := strings.CutPrefix(text, "0x"); ok {
+		text, base = hex, 16
+	}
+	n, err := strconv.ParseUint(text, base, 64)
+	if err != nil {
+		return 0
+	}
+	return n
 }
 
 func (s statement) prepare() verdict {
