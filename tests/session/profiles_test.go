@@ -1,0 +1,47 @@
+package session
+
+import (
+	"causeway/tests/session/raw"
+	"causeway/wire"
+)
+
+// profile is a set of capabilities as some drivers ask for it.
+type profile struct {
+	name string
+	caps wire.Capability
+}
+
+var profiles = []profile{
+	// mysqlnd, PyMySQL, go-sql-driver: EOF packets, no trackers.
+	{"classic", wire.CapMultiStatements | wire.CapLocalFiles},
+	// libmysqlclient, Connector/J: all that the server offers.
+	{"modern", raw.Modern | wire.CapMultiStatements | wire.CapLocalFiles | wire.CapQueryAttributes},
+	// Found rows instead of changed rows, trackers without DEPRECATE_EOF.
+	{"found", wire.CapMultiStatements | wire.CapLocalFiles | wire.CapFoundRows | wire.CapSessionTrack | wire.CapIgnoreSpace},
+}
+
+// baseSchema is laid anew before each script.
+var baseSchema = []string{
+	"DROP DATABASE IF EXISTS sess",
+	"DROP DATABASE IF EXISTS sess2",
+	"DROP DATABASE IF EXISTS sess3",
+	"CREATE DATABASE sess CHARACTER SET utf8mb4",
+	"CREATE DATABASE sess2 CHARACTER SET utf8mb4",
+	"CREATE TABLE sess.t (id INT AUTO_INCREMENT PRIMARY KEY, v INT, s VARCHAR(50))",
+	"INSERT INTO sess.t (v, s) VALUES (10, 'one'), (20, 'two'), (30, 'three'), (40, 'four'), (50, 'five')",
+	"CREATE TABLE sess2.t LIKE sess.t",
+	"INSERT INTO sess2.t (v, s) VALUES (1000, 'other')",
+	"CREATE TABLE sess.words (id INT PRIMARY KEY, s VARCHAR(50) CHARACTER SET utf8mb4, l VARCHAR(50) CHARACTER SET latin1)",
+	"INSERT INTO sess.words VALUES (1, 'é', 'é'), (2, '日本', '?'), (3, '🙂', 'ü')",
+	"CREATE TABLE sess.times (id INT PRIMARY KEY, ts TIMESTAMP(3) NULL, dt DATETIME, d DATE, tm TIME(6))",
+	"INSERT INTO sess.times VALUES (1, '2024-05-06 07:08:09.123', '2024-05-06 07:08:09', '2024-05-06', '-12:13:14.5'), (2, NULL, NULL, NULL, NULL)",
+	"CREATE TABLE sess.kinds (id INT PRIMARY KEY, ti TINYINT, bi BIGINT UNSIGNED, de DECIMAL(20,5), f FLOAT, d DOUBLE, b BIT(9), e ENUM('x','y'), st SET('p','q'), bl BLOB, tx TEXT, j JSON, vb VARBINARY(10), c CHAR(5), y YEAR)",
+	"INSERT INTO sess.kinds VALUES (1, -5, 18446744073709551615, -123.45678, 1.5, 2.25e100, b'101', 'y', 'p,q', x'00ff', 'long text', '{\"a\": [1, 2]}', x'0001', 'ab', 2024), (2, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL)",
+	"CREATE PROCEDURE sess.put(val INT) INSERT INTO sess.t (v) VALUES (val)",
+	"CREATE PROCEDURE sess.two_results(INOUT n INT) BEGIN SELECT id FROM sess.t ORDER BY id LIMIT 2; SELECT 'second', n; SET n = n + 1; END",
+	"CREATE PROCEDURE sess.signals() BEGIN INSERT INTO sess.t (v) VALUES (7); SIGNAL SQLSTATE '45000' SET MESSAGE_TEXT = 'on purpose', MYSQL_ERRNO = 1644; END",
+	"CREATE PROCEDURE sess.temporary() CREATE TEMPORARY TABLE sess.made (id INT) SELECT 5 AS id",
+	"CREATE FUNCTION sess.plus_one(n INT) RETURNS INT DETERMINISTIC NO SQL RETURN n + 1",
+	"CREATE FUNCTION sess.writes(n INT) RETURNS INT MODIFIES SQL DATA BEGIN INSERT INTO sess.t (v) VALUES (n); RETURN n; END",
+	"CREATE VIEW sess.tv AS SELECT id, v FROM sess.t WHERE v > 20",
+}

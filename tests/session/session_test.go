@@ -1,0 +1,121 @@
+package session
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"causeway/tests/cluster"
+	"causeway/tests/session/raw"
+	"causeway/wire"
+)
+
+var (
+	shared *cluster.Cluster
+	proxy  *cluster.Causeway
+)
+
+// patient makes Causeway wait for a replica rather than go to the source, so
+// that the scripts' reads run on replicas even on a slow machine.
+const patient = "[routing]\nwait = \"3s\"\nmax_wait = \"10s\"\n\n[limits]\nmax_allowed_packet = \"128MB\"\n"
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	c, stop, err := cluster.StartShared(cluster.Options{})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "no MySQL cluster:", err)
+		return 1
+	}
+	defer stop()
+	shared = c
+	if os.Getenv("CAUSEWAY_SESSION_DIRECT") == "" {
+		cw, stop, err := cluster.StartSharedCauseway(c, patient)
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "no Causeway:", err)
+			return 1
+		}
+		proxy = cw
+		defer func() {
+			if err := stop(); err != nil {
+				fmt.Fprintln(os.Stderr, "causeway did not end well:", err)
+			}
+		}()
+	}
+	return m.Run()
+}
+
+// throughCauseway is the address under test. With CAUSEWAY_SESSION_DIRECT set
+// it is the source itself: that holds the scripts against themselves.
+func throughCauseway() string {
+	if proxy == nil {
+		return shared.Source().Addr
+	}
+	return proxy.Addr
+}
+
+// TestScripts plays each script on the source and through Causeway.
+func TestScripts(t *testing.T) {
+	scripts := slices.Concat(stateScripts, diagScripts, trxScripts, commandScripts, preparedScripts)
+	for _, p := range profiles {
+		for _, s := range scripts {
+			t.Run(p.name+"/"+s.name, func(t *testing.T) { compare(t, p, s) })
+		}
+	}
+}
+
+func compare(t *testing.T, p profile, s script) {
+	want := playOn(t, shared.Source().Addr, p, s)
+	got := playOn(t, throughCauseway(), p, s)
+	for i := range want {
+		if strings.Contains(want[i], "CLIENT ERROR") {
+			t.Fatalf("step %d: this client cannot read MySQL's own answer: %s", i+1, want[i])
+		}
+		if got[i] != want[i] {
+			t.Errorf("step %d differs\n--- on MySQL:\n%s--- through Causeway:\n%s", i+1, indent(want[i]), indent(got[i]))
+		}
+	}
+}
+
+// playOn lays the schema anew and plays a script at an address.
+func playOn(t *testing.T, addr string, p profile, s script) []string {
+	t.Helper()
+	lay(t, s.setup)
+	o := options(addr, p.caps|s.caps)
+	if s.nodb {
+		o.DB = ""
+	}
+	return newPlayer(o).play(s.steps)
+}
+
+func options(addr string, caps wire.Capability) raw.Options {
+	return raw.Options{
+		Addr: addr, User: cluster.AppUser, Password: cluster.AppPassword, DB: "sess", Caps: caps,
+		Attrs: map[string]string{"program_name": "session test"},
+	}
+}
+
+// lay lays the base schema and waits until all nodes have it.
+func lay(t *testing.T, more []string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	stmts := strings.Join(slices.Concat(baseSchema, more), ";\n")
+	if err := shared.Source().Exec(ctx, stmts); err != nil {
+		t.Fatal(err)
+	}
+	if err := shared.WaitCaughtUp(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func indent(s string) string {
+	if len(s) > 3000 {
+		s = s[:3000] + "...\n"
+	}
+	return "    " + strings.ReplaceAll(strings.TrimSuffix(s, "\n"), "\n", "\n    ") + "\n"
+}
