@@ -21,7 +21,7 @@ func (c *Conn) Align(want *State) (int, error) {
 		}
 		n++
 	}
-	if sets := diff(c.state, want); len(sets) > 0 {
+	if sets := diff(c.state, want, c.initial); len(sets) > 0 {
 		if err := c.Send(wire.ComQuery, "SET SESSION "+strings.Join(sets, ", ")); err != nil {
 			return 0, err
 		}

@@ -5,6 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"time"
 
@@ -48,6 +49,7 @@ type Conn struct {
 
 	account Account
 	cfg     *Config
+	initial map[string]string // what a variable is while no session has set it
 	state   *State
 	closing []uint32 // ids to be closed with the next command
 }
@@ -106,7 +108,8 @@ func (c *Conn) setup(base map[string]string) error {
 	if err := c.Send(wire.ComQuery, c.setupStatement(base)); err != nil {
 		return err
 	}
-	if err := c.Send(wire.ComQuery, "SELECT @@global.server_uuid, @@global.gtid_executed"); err != nil {
+	if err := c.Send(wire.ComQuery, "SELECT @@global.server_uuid, @@global.gtid_executed, "+
+		"@@character_set_client, @@character_set_results, @@character_set_connection, @@collation_connection"); err != nil {
 		return err
 	}
 	if err := c.Flush(); err != nil {
@@ -119,8 +122,18 @@ func (c *Conn) setup(base map[string]string) error {
 	if err != nil {
 		return fmt.Errorf("asking for the position: %w", err)
 	}
-	if len(row) != 2 {
+	if len(row) != 6 {
 		return fmt.Errorf("asking for the position: %d columns", len(row))
+	}
+	c.initial = maps.Clone(base)
+	if c.initial == nil {
+		c.initial = maps.Clone(c.Node.Defaults)
+	}
+	if c.initial == nil {
+		c.initial = map[string]string{}
+	}
+	for i, name := range []string{"character_set_client", "character_set_results", "character_set_connection", "collation_connection"} {
+		c.initial[name] = row[2+i]
 	}
 	if c.Executed, err = gtid.Parse(row[1]); err != nil {
 		return err

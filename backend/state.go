@@ -59,10 +59,8 @@ func Replayable(name string) bool {
 }
 
 // diff returns the assignments that lead from one state to another, without
-// the schema. A variable that only `from` has keeps its value there, so the
-// caller must not share a connection between sessions whose states cross; a
-// session that resets drops its connections' states as well.
-func diff(from, to *State) []string {
+// the schema. initial has the values of variables that the target has not set.
+func diff(from, to *State, initial map[string]string) []string {
 	var out []string
 	for _, name := range to.Vars() {
 		value := to.vars[name]
@@ -70,6 +68,18 @@ func diff(from, to *State) []string {
 			continue
 		}
 		out = append(out, name+"="+literal(name, value))
+	}
+	for _, name := range from.Vars() {
+		if _, ok := to.vars[name]; ok || !Replayable(name) {
+			continue
+		}
+		value, known := initial[name]
+		switch {
+		case !known:
+			out = append(out, name+"=DEFAULT")
+		case value != from.vars[name]:
+			out = append(out, name+"="+literal(name, value))
+		}
 	}
 	return out
 }

@@ -18,6 +18,8 @@ type job struct {
 	exec  execution // COM_STMT_EXECUTE
 	text  string    // COM_STMT_PREPARE: the statement
 	start time.Time
+	seq   uint8 // number of the answer's first packet
+	again bool  // it is sent for the second time
 }
 
 // Classes of commands that carry no text.

@@ -45,6 +45,12 @@ func (s *session) lostAnswer(c *backend.Conn, j *job, err error) error {
 	}
 	inTrx := c.Status.Has(wire.StatusInTrans)
 	gone := s.dropHome(err)
+	if gone == nil && !inTrx && j.class.Kind == classifier.Read && j.want == expectResult && !s.relay.started && !j.again {
+		j.again = true
+		s.client.SetSequence(j.seq)
+		s.srv.metrics.resends.WithLabelValues("connection").Inc()
+		return s.run1(j)
+	}
 	if j.class.Kind == classifier.Commit || j.class.Kind == classifier.Rollback || !inTrx {
 		s.aborted = ""
 	}

@@ -17,6 +17,8 @@ func (s *session) view() *backend.View { return s.srv.opts.Monitor.View() }
 
 // run1 decides where a command goes and sees it through. An error ends the session.
 func (s *session) run1(j *job) error {
+	s.relay.err, s.relay.ok, s.relay.started = nil, wire.OK{}, false
+	j.seq = s.client.Sequence()
 	if s.aborted != "" {
 		if done, err := s.whileAborted(j.class); done {
 			return err

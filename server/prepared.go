@@ -40,7 +40,7 @@ func (s *session) prepare(f wire.Frame, now time.Time) error {
 		return s.fail(wire.NewError(wire.ErrUnsupportedPS, "This command is not supported in the prepared statement protocol yet"))
 	}
 	st := &stmt{id: s.newStmtID(), text: string(text), class: class, state: s.state}
-	s.relay.statementID = st.id
+	s.relay.statementID, s.preparedOn = st.id, nil
 	s.relay.prepared = prepared{}
 	if err := s.run1(&job{class: class, frame: f, want: expectPrepare, text: st.text, start: now}); err != nil {
 		return err

@@ -55,16 +55,15 @@ func (s *session) tryReplica(c *backend.Conn, j *job, p plan) (again bool, err e
 			s.nextTrx = held
 		}
 	}()
-	seq := s.client.Sequence()
 	err = s.exchange(c, j, !p.begin)
 	r := &s.relay
 	switch {
 	case err != nil:
-		return s.readFailedOn(c, j, seq, err)
+		return s.readFailedOn(c, j, err)
 	case r.err != nil && !r.started && replicaCannot(r.err.Code):
 		s.noteResend(c, j)
 		s.applyNews(c, j)
-		s.client.SetSequence(seq)
+		s.client.SetSequence(j.seq)
 		return true, nil
 	}
 	if p.begin && r.err == nil && r.ok.Status.Has(wire.StatusInTrans) {
@@ -76,7 +75,7 @@ func (s *session) tryReplica(c *backend.Conn, j *job, p plan) (again bool, err e
 }
 
 // readFailedOn handles a read whose answer did not come.
-func (s *session) readFailedOn(c *backend.Conn, j *job, seq uint8, err error) (bool, error) {
+func (s *session) readFailedOn(c *backend.Conn, j *job, err error) (bool, error) {
 	var client *clientError
 	s.dropReplica(c)
 	if errors.As(err, &client) || s.killed.Load() {
@@ -94,7 +93,7 @@ func (s *session) readFailedOn(c *backend.Conn, j *job, seq uint8, err error) (b
 	}
 	s.srv.metrics.resends.WithLabelValues("connection").Inc()
 	s.relay.err = nil
-	s.client.SetSequence(seq)
+	s.client.SetSequence(j.seq)
 	return true, nil
 }
 

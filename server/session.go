@@ -154,8 +154,20 @@ func (s *session) greet() bool {
 	return s.sendOK() == nil
 }
 
-// checkSchema opens the first backend connection with the schema.
+// checkSchema opens the first backend connection with the schema: to the
+// source, or to any replica while there is none.
 func (s *session) checkSchema() error {
+	v := s.view()
+	if v.Source == nil {
+		for _, n := range v.Replicas {
+			if !n.Usable() {
+				continue
+			}
+			if _, err := s.replicaConn(v, n); err == nil || errors.As(err, new(*wire.Error)) {
+				return err
+			}
+		}
+	}
 	_, err := s.homeConn(time.Now())
 	return err
 }
