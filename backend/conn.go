@@ -5,7 +5,7 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
-	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,7 +49,8 @@ type Conn struct {
 
 	account Account
 	cfg     *Config
-	initial map[string]string // what a variable is while no session has set it
+	base    map[string]string // values of variables that no session has set; shared, see Open
+	charset [4]string         // and of charsetVariables, which the login sets
 	state   *State
 	closing []uint32 // ids to be closed with the next command
 }
@@ -108,8 +109,7 @@ func (c *Conn) setup(base map[string]string) error {
 	if err := c.Send(wire.ComQuery, c.setupStatement(base)); err != nil {
 		return err
 	}
-	if err := c.Send(wire.ComQuery, "SELECT @@global.server_uuid, @@global.gtid_executed, "+
-		"@@character_set_client, @@character_set_results, @@character_set_connection, @@collation_connection"); err != nil {
+	if err := c.Send(wire.ComQuery, "SELECT @@global.server_uuid, @@global.gtid_executed, @@"+strings.Join(charsetVariables[:], ", @@")); err != nil {
 		return err
 	}
 	if err := c.Flush(); err != nil {
@@ -125,16 +125,11 @@ func (c *Conn) setup(base map[string]string) error {
 	if len(row) != 6 {
 		return fmt.Errorf("asking for the position: %d columns", len(row))
 	}
-	c.initial = maps.Clone(base)
-	if c.initial == nil {
-		c.initial = maps.Clone(c.Node.Defaults)
+	c.base = base
+	if base == nil {
+		c.base = c.Node.Defaults
 	}
-	if c.initial == nil {
-		c.initial = map[string]string{}
-	}
-	for i, name := range []string{"character_set_client", "character_set_results", "character_set_connection", "collation_connection"} {
-		c.initial[name] = row[2+i]
-	}
+	copy(c.charset[:], row[2:])
 	if c.Executed, err = gtid.Parse(row[1]); err != nil {
 		return err
 	}
@@ -228,6 +223,18 @@ var meaningVariables = []string{
 	"div_precision_increment", "group_concat_max_len", "lc_time_names", "max_sort_length",
 	"sql_auto_is_null", "sql_mode", "sql_select_limit", "time_zone", "transaction_isolation",
 	"windowing_use_high_precision",
+}
+
+// charsetVariables are set by the login's collation.
+var charsetVariables = [4]string{"character_set_client", "character_set_results", "character_set_connection", "collation_connection"}
+
+// initial returns what a variable is while no session has set it.
+func (c *Conn) initial(name string) (string, bool) {
+	if i := slices.Index(charsetVariables[:], name); i >= 0 {
+		return c.charset[i], true
+	}
+	v, ok := c.base[name]
+	return v, ok
 }
 
 // Reset puts the connection back into the state of a new one, by

@@ -59,8 +59,8 @@ func Replayable(name string) bool {
 }
 
 // diff returns the assignments that lead from one state to another, without
-// the schema. initial has the values of variables that the target has not set.
-func diff(from, to *State, initial map[string]string) []string {
+// the schema. initial tells the values of variables that the target has not set.
+func diff(from, to *State, initial func(name string) (string, bool)) []string {
 	var out []string
 	for _, name := range to.Vars() {
 		value := to.vars[name]
@@ -73,7 +73,7 @@ func diff(from, to *State, initial map[string]string) []string {
 		if _, ok := to.vars[name]; ok || !Replayable(name) {
 			continue
 		}
-		value, known := initial[name]
+		value, known := initial(name)
 		switch {
 		case !known:
 			out = append(out, name+"=DEFAULT")
