@@ -217,11 +217,16 @@ func (c *fakeCluster) server(addr string) *fakeServer {
 
 // replace puts another server behind an address; the old connections break.
 func (c *fakeCluster) replace(addr string, f *fakeServer) {
+	c.reroute(addr, f).set(func(f *fakeServer) { f.dead = true })
+}
+
+// reroute sends new connections elsewhere; the old ones go on as they are.
+func (c *fakeCluster) reroute(addr string, f *fakeServer) (old *fakeServer) {
 	c.mu.Lock()
-	old := c.servers[addr]
+	defer c.mu.Unlock()
+	old = c.servers[addr]
 	c.servers[addr] = f
-	c.mu.Unlock()
-	old.set(func(f *fakeServer) { f.dead = true })
+	return old
 }
 
 // until waits, in the bubble's time, for a view that fits.

@@ -119,6 +119,40 @@ func TestForeignNodeBehindTheAddress(t *testing.T) {
 	})
 }
 
+// While old connections still lead to the right server, a session's report is
+// what shows the wrong one.
+func TestReroutedAddress(t *testing.T) {
+	bubble(t, Options{}, func(t *testing.T, c *fakeCluster) {
+		home := c.reroute("b", newFake(8, "9:1-999", replicaOf(9)))
+		time.Sleep(5 * time.Second)
+		c.Report("b", 1, "another server_uuid")
+		c.until(t, func(v *backend.View) bool { return strings.HasPrefix(v.Node("b").Exclude, "foreign") })
+		for range 50 {
+			time.Sleep(100 * time.Millisecond)
+			if c.View().Node("b").Usable() {
+				t.Fatal("serves")
+			}
+		}
+		c.reroute("b", home)
+		c.Report("b", c.View().Node("b").Incarnation.Generation, "another server_uuid")
+		c.until(t, func(v *backend.View) bool { return v.Node("b").Usable() })
+		if g := c.View().Node("b").Incarnation.Generation; g != 3 {
+			t.Errorf("generation %d", g)
+		}
+	})
+}
+
+// A status that comes first from the new server starts the same search.
+func TestStatusSeesAnotherServerFirst(t *testing.T) {
+	bubble(t, Options{PositionInterval: time.Hour}, func(t *testing.T, c *fakeCluster) {
+		c.server("b").set(func(f *fakeServer) { f.uuid, f.st.uuid = u(8), u(8) })
+		c.until(t, func(v *backend.View) bool { return v.Node("b").Incarnation.ServerUUID == u(8) })
+		if n := c.View().Node("b"); n.Usable() || n.Incarnation.Generation != 2 {
+			t.Errorf("usable %v, generation %d", n.Usable(), n.Incarnation.Generation)
+		}
+	})
+}
+
 func TestReportProbesAtOnce(t *testing.T) {
 	bubble(t, Options{PositionInterval: time.Hour}, func(t *testing.T, c *fakeCluster) {
 		b := c.server("b")

@@ -104,6 +104,7 @@ type statusProbe struct {
 	m          *Monitor
 	p          *probes
 	s          session
+	gen        uint64 // of s: a later life needs another connection
 	fails      int
 	defaultsAt time.Time
 	defaultsOf uint64 // generation
@@ -129,6 +130,10 @@ func (q *statusProbe) round(ctx context.Context) time.Duration {
 		q.drop()
 		q.fails = 0
 		return q.m.opts.Interval
+	}
+	if q.gen != gen {
+		q.drop()
+		q.gen = gen
 	}
 	probeCtx, cancel := context.WithTimeout(ctx, q.m.opts.Timeout)
 	defer cancel()
@@ -165,6 +170,13 @@ func (q *statusProbe) ask(ctx context.Context, gen uint64) (err error) {
 	st, err := q.s.status(ctx)
 	if err != nil {
 		return err
+	}
+	if st.uuid != q.m.View().Nodes[q.p.i].Incarnation.ServerUUID {
+		// The address leads elsewhere by now: let the position probe find out.
+		q.drop()
+		q.p.redial.Store(true)
+		kick(q.p.position)
+		return nil
 	}
 	q.m.apply(statusAnswered{i: q.p.i, gen: gen, st: st})
 	if q.defaultsOf == gen && time.Since(q.defaultsAt) < q.m.opts.DefaultsInterval {
