@@ -179,31 +179,3 @@ func TestScratchIsReturned(t *testing.T) {
 	}
 	runtime.KeepAlive(text)
 }
-
-func BenchmarkPointSelect(b *testing.B) {
-	c := New(Options{})
-	text := []byte("SELECT c FROM sbtest1 WHERE id=50123")
-	b.ReportAllocs()
-	for b.Loop() {
-		c.Classify(text, Mode{})
-	}
-}
-
-func BenchmarkORMSelect(b *testing.B) {
-	c := New(Options{})
-	text := []byte("SELECT `users`.`id`, `users`.`name`, `users`.`email` FROM `users` INNER JOIN `roles` ON `roles`.`id` = `users`.`role_id` WHERE `users`.`deleted_at` IS NULL AND `users`.`id` IN (1, 2, 3, 4, 5, 6, 7, 8, 9, 10) ORDER BY `users`.`id` ASC LIMIT 20")
-	b.ReportAllocs()
-	for b.Loop() {
-		c.Classify(text, Mode{})
-	}
-}
-
-func BenchmarkMiss(b *testing.B) {
-	c := New(Options{})
-	i := 0
-	b.ReportAllocs()
-	for b.Loop() {
-		i++
-		c.Classify(fmt.Appendf(nil, "SELECT c%d FROM sbtest1 WHERE id=50123", i), Mode{})
-	}
-}
