@@ -3,20 +3,31 @@ package rig
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"causeway/tests/cluster"
 )
 
-// Status reads one of a node's global status counters, such as Com_select.
-func Status(ctx context.Context, n *cluster.Node, name string) (int64, error) {
-	text, err := n.Value(ctx, "SELECT VARIABLE_VALUE FROM performance_schema.global_status WHERE VARIABLE_NAME = ?", name)
+// Selects returns how many reads one user's connections have run on a node
+// since it started, by the node's own count: SELECTs as text, and executions of
+// prepared statements of any kind, which the node does not tell apart. The
+// monitor, another user, is not in it.
+func Selects(ctx context.Context, n *cluster.Node, user string) (int64, error) {
+	var count int64
+	err := n.DB.QueryRowContext(ctx, `SELECT IFNULL(SUM(COUNT_STAR), 0)
+		FROM performance_schema.events_statements_summary_by_user_by_event_name
+		WHERE USER = ? AND EVENT_NAME IN ('statement/sql/select', 'statement/com/Execute')`, user).Scan(&count)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("statements on %s: %w", n.Name, err)
 	}
-	v, err := strconv.ParseInt(text, 10, 64)
-	if err != nil {
-		return 0, fmt.Errorf("%s on %s: %w", name, n.Name, err)
+	return count, nil
+}
+
+// Connections returns how many connections a node has now, of anybody.
+func Connections(ctx context.Context, n *cluster.Node) (int64, error) {
+	var name string
+	var count int64
+	if err := n.DB.QueryRowContext(ctx, "SHOW GLOBAL STATUS LIKE 'Threads_connected'").Scan(&name, &count); err != nil {
+		return 0, fmt.Errorf("connections on %s: %w", n.Name, err)
 	}
-	return v, nil
+	return count, nil
 }

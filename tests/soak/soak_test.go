@@ -67,7 +67,7 @@ func look(ctx context.Context, c *cluster.Cluster, causeway *cluster.Causeway) (
 		return l, fmt.Errorf("/metrics has no go_goroutines or process_open_fds")
 	}
 	for _, n := range c.Nodes() {
-		connected, err := rig.Status(ctx, n, "Threads_connected")
+		connected, err := rig.Connections(ctx, n)
 		if err != nil {
 			return l, err
 		}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// shares says how many SELECTs each node ran during one run.
+// shares says how many reads each node ran during one run.
 type shares struct {
 	source   int64
 	replicas []int64
@@ -20,15 +20,15 @@ func (s shares) check(minReplicas, spread float64) error {
 	}
 	total := sum + s.source
 	if total == 0 {
-		return fmt.Errorf("no node ran a SELECT")
+		return fmt.Errorf("no node ran a read")
 	}
 	if part := float64(sum) / float64(total); part < minReplicas {
-		return fmt.Errorf("%.1f %% of %d SELECTs ran on replicas, wanted are %.0f %%", part*100, total, minReplicas*100)
+		return fmt.Errorf("%.1f %% of %d reads ran on replicas, wanted are %.0f %%", part*100, total, minReplicas*100)
 	}
 	mean := float64(sum) / float64(len(s.replicas))
 	for i, n := range s.replicas {
 		if off := (float64(n) - mean) / mean; off > spread || off < -spread {
-			return fmt.Errorf("replica %d ran %d SELECTs, %+.1f %% from the mean %.0f, allowed are %.0f %%",
+			return fmt.Errorf("replica %d ran %d reads, %+.1f %% from the mean %.0f, allowed are %.0f %%",
 				i+1, n, off*100, mean, spread*100)
 		}
 	}
