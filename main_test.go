@@ -139,3 +139,43 @@ func TestHelp(t *testing.T) {
 		}
 	}
 }
+
+// readme puts the README's configuration, with free ports, into a folder and
+// goes there.
+func readme(t *testing.T) {
+	t.Helper()
+	data, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(data), "\n```toml\n")
+	block, _, found := strings.Cut(rest, "\n```\n")
+	if !found {
+		t.Fatal("the README has no configuration")
+	}
+	t.Chdir(t.TempDir())
+	block = strings.NewReplacer(":6033", ":0", ":6080", ":0").Replace(block)
+	if err := os.WriteFile("causeway.toml", []byte(block), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestReadmeCheck(t *testing.T) {
+	readme(t)
+	if out, _, err := command(t, "check", "--config", "causeway.toml"); err != nil || !strings.Contains(out, "causeway.toml: OK") {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestReadmeServe(t *testing.T) {
+	readme(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel() // to the point where it would accept clients, and down again
+	var log bytes.Buffer
+	if err := run(ctx, []string{"causeway", "serve", "--config", "causeway.toml"}, &log, &log, os.Getenv); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(log.String(), "accepting clients") {
+		t.Errorf("the log:\n%s", log.String())
+	}
+}
