@@ -1,6 +1,10 @@
 package classifier
 
-import "strings"
+import (
+	"maps"
+	"slices"
+	"strings"
+)
 
 // functionSort is what calling a built-in function means for routing.
 type functionSort uint8
@@ -92,3 +96,7 @@ upper user utc_date utc_time utc_timestamp uuid uuid_short uuid_to_bin
 validate_password_strength values var_pop var_samp variance vector_dim vector_to_string
 week weekday weekofyear weight_string year yearweek
 `
+
+// Builtins returns the names of all functions that are known as built-in, to
+// be checked against a server's own.
+func Builtins() []string { return slices.Sorted(maps.Keys(functions)) }
