@@ -89,6 +89,7 @@ type relay struct {
 	pos      int   // buffered bytes ready to be forwarded
 	skip     int   // buffered bytes after pos that are not
 	done     bool
+	parsed   wire.OK // the one being looked at
 	scratch  []byte
 }
 
@@ -176,7 +177,7 @@ func (r *relay) isControl(first byte, n int) bool {
 	case phaseFirst:
 		return true
 	case phaseDefs:
-		return false
+		return first == wire.HeaderERR // a definition begins with its catalog's length, 3
 	default:
 		return first == wire.HeaderERR || first == wire.HeaderEOF && n < wire.MaxPayload
 	}
@@ -258,9 +259,9 @@ func (r *relay) columnCount(b []byte) error {
 
 // endRows handles the OK that ends a result set, or an EOF in its place.
 func (r *relay) endRows(b []byte) error {
-	ok, err := wire.ParseOK(b[wire.HeaderSize:], r.fromCaps)
+	ok, err := r.parseOK(b)
 	if err != nil {
-		return r.malformed("%v", err)
+		return err
 	}
 	if r.boundary {
 		// A cursor's result has its EOF after the columns and no rows.
@@ -269,16 +270,26 @@ func (r *relay) endRows(b []byte) error {
 		}
 		r.boundary = false
 	}
-	return r.finishResult(b, &ok)
+	return r.finishResult(b, ok)
+}
+
+// parseOK reads an OK into the relay: one of its own would escape to the heap
+// by way of onOK, for each answer.
+func (r *relay) parseOK(b []byte) (*wire.OK, error) {
+	var err error
+	if r.parsed, err = wire.ParseOK(b[wire.HeaderSize:], r.fromCaps); err != nil {
+		return nil, r.malformed("%v", err)
+	}
+	return &r.parsed, nil
 }
 
 // passOK handles an OK that is a whole result.
 func (r *relay) passOK(b []byte) error {
-	ok, err := wire.ParseOK(b[wire.HeaderSize:], r.fromCaps)
+	ok, err := r.parseOK(b)
 	if err != nil {
-		return r.malformed("%v", err)
+		return err
 	}
-	return r.finishResult(b, &ok)
+	return r.finishResult(b, ok)
 }
 
 func (r *relay) finishResult(b []byte, ok *wire.OK) error {
@@ -357,9 +368,9 @@ func (r *relay) replace(b, payload []byte) error {
 func (r *relay) endColumns(status wire.Status) error {
 	r.boundary = false
 	const size = wire.HeaderSize + 5
-	var packet [size]byte
-	p := wire.AppendHeader(packet[:0], 5, r.seq+r.delta)
+	p := wire.AppendHeader(r.scratch[:0], 5, r.seq+r.delta)
 	p = wire.AppendEOF(p, 0, status&(wire.StatusAutocommit|wire.StatusInTrans|wire.StatusMoreResults))
+	r.scratch = p
 	r.delta++
 	if r.from.Headroom() < size {
 		if err := r.cut(); err != nil {
@@ -468,7 +479,7 @@ func (r *relay) prepareDefs(groups ...int) error {
 		}
 		r.count = n
 		r.phase = phaseDefs
-		if err := r.defs(); err != nil {
+		if err := r.defs(); err != nil || r.done {
 			return err
 		}
 	}
@@ -480,7 +491,7 @@ func (r *relay) prepareDefs(groups ...int) error {
 func (r *relay) defs() error {
 	for r.count > 0 || r.left > 0 || r.split {
 		more, err := r.step()
-		if err != nil {
+		if err != nil || r.done { // done: an ERR in place of a definition
 			return err
 		}
 		if more {
@@ -510,7 +521,7 @@ func (r *relay) localInfile(b []byte) error {
 		return err
 	}
 	r.to.SetSequence(r.seq + r.delta)
-	for {
+	for full := false; ; {
 		raw, err := r.to.ReadRaw()
 		if err != nil {
 			return &clientError{err}
@@ -520,9 +531,10 @@ func (r *relay) localInfile(b []byte) error {
 		if err := r.from.QueueRaw(raw); err != nil {
 			return &backendError{err}
 		}
-		if len(raw) == wire.HeaderSize {
+		if len(raw) == wire.HeaderSize && !full {
 			break
 		}
+		full = len(raw) == wire.HeaderSize+wire.MaxPayload // an empty one then ends this payload, not the file
 	}
 	if err := r.from.Flush(); err != nil {
 		return &backendError{err}
