@@ -10,10 +10,16 @@ import (
 // authenticate checks the client's first answer, which is to the greeting's
 // nonce by the plugin that it names. A plugin that Causeway does not speak, or
 // none, is answered with the one that it does.
+//
+// MySQL's client library, told to use mysql_native_password (--default-auth),
+// takes the greeting's nonce for another plugin's and answers nothing; it must
+// be given one of its own. Older clients answer the greeting's.
 func (x *exchange) authenticate(plugin string, answer []byte) error {
 	switch {
 	case plugin == wire.PluginCachingSHA2:
 		return x.cachingSHA2(answer)
+	case plugin == wire.PluginNative && len(answer) == 0 && x.caps.Has(wire.CapPluginAuth):
+		return x.switchTo(wire.PluginNative)
 	case plugin == wire.PluginNative && x.caps.Has(wire.CapSecureConnection):
 		return x.native(answer)
 	case x.caps.Has(wire.CapPluginAuth):
