@@ -60,6 +60,8 @@ func (s *state) rootless(i int) string {
 		return "no role: read only, and replicates from nowhere"
 	case s.source >= 0:
 		return "writable, but not the source: replicates from nowhere, and the source is " + s.nodes[s.source].addr
+	case s.pending():
+		return "joining: not all servers were asked yet"
 	default:
 		return "writable, but not clearly the source: " + s.unclear
 	}

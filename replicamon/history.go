@@ -15,20 +15,19 @@ const (
 )
 
 // sample is the source's position. Whoever covers set saw all that was
-// committed when the question was asked; equal answers are kept as one, with
-// the latest question.
+// committed when the question was asked.
 type sample struct {
 	asked time.Time
 	set   gtid.Set
 }
 
-// history is the source's past, oldest first, within one life of one source,
-// so that each set contains the one before. It is a value: add returns a new one.
+// history is the source's past, oldest first, within one life of one source.
+// It is a value: add returns a new one. The newest sample is not among kept, so
+// that an idle source, or one asked a thousand times a second, costs nothing.
 type history struct {
-	latest  sample // always the newest, also if it is not among kept
-	known   bool
-	kept    []sample
-	started time.Time // asked of the newest of kept, when its set was first seen
+	latest sample
+	known  bool
+	kept   []sample
 }
 
 // add takes a sample in. One asked before the latest brings no news.
@@ -36,19 +35,17 @@ func (h history) add(s sample) history {
 	if h.known && !s.asked.After(h.latest.asked) {
 		return h
 	}
-	same := h.known && h.latest.set.Equal(s.set)
+	was, known := h.latest, h.known
 	h.latest, h.known = s, true
-	n := len(h.kept)
-	if same && n > 0 && h.kept[n-1].set.Equal(s.set) {
-		h.kept = append(append(make([]sample, 0, cap(h.kept)), h.kept[:n-1]...), s)
+	if !known || was.set.Equal(s.set) {
 		return h
 	}
-	if n > 0 && s.asked.Sub(h.started) < historyGap {
+	n := len(h.kept)
+	if n > 0 && was.asked.Sub(h.kept[n-1].asked) < historyGap {
 		return h
 	}
 	first := max(0, n+1-historyLen)
-	h.kept = append(append(make([]sample, 0, historyLen+1), h.kept[first:]...), s)
-	h.started = s.asked
+	h.kept = append(append(make([]sample, 0, n-first+1), h.kept[first:]...), was)
 	return h
 }
 
@@ -61,7 +58,8 @@ func (h history) freshAsOf(pos gtid.Set) time.Time {
 	if pos.Contains(h.latest.set) {
 		return h.latest.asked
 	}
-	// Sets grow, so what covers one covers all before it.
+	// Sets grow, so what covers one covers all before it. (Two answers that
+	// overtook each other may break the order; what is found is covered anyway.)
 	n := sort.Search(len(h.kept), func(i int) bool { return !pos.Contains(h.kept[i].set) })
 	if n == 0 {
 		return time.Time{}

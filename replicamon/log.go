@@ -65,6 +65,8 @@ func tellNode(log zerolog.Logger, n, was *node) {
 		e, msg = log.Info(), "replica serves"
 	case n.exclude == "":
 		e, msg = log.Info(), "node serves"
+	case strings.HasPrefix(n.exclude, "joining: its role"), strings.HasPrefix(n.exclude, "joining: not all"):
+		e, msg = log.Debug(), "node is joining" // over with the next probe
 	case strings.HasPrefix(n.exclude, "joining"):
 		e, msg = log.Info(), "node is joining"
 	case !n.up:
@@ -92,7 +94,7 @@ func tellLag(log zerolog.Logger, n, was *node) {
 		return
 	}
 	wasIO, wasSQL := was.status.threads()
-	if io == wasIO && sql == wasSQL && text == was.status.lastError() {
+	if io == wasIO && sql == wasSQL && errorKey(text) == errorKey(was.status.lastError()) {
 		return
 	}
 	if running && text == "" {
@@ -104,6 +106,13 @@ func tellLag(log zerolog.Logger, n, was *node) {
 
 func writableReplica(n *node) bool {
 	return n.role == backend.RoleReplica && n.status != nil && !n.status.readOnly
+}
+
+// errorKey is who fails with which number: the rest of the text counts the
+// attempts, and would be news each second.
+func errorKey(text string) string {
+	parts := strings.SplitN(text, ":", 3)
+	return strings.Join(parts[:min(2, len(parts))], ":")
 }
 
 func clip(s string, n int) string {

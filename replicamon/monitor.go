@@ -81,7 +81,7 @@ func (m *Monitor) Run(ctx context.Context) error {
 	}
 	wg.Go(func() { m.runFresh(ctx) })
 	wg.Wait()
-	m.queue.closeAll()
+	m.queue.close()
 	return context.Cause(ctx)
 }
 
@@ -115,6 +115,10 @@ func (m *Monitor) apply(e event) {
 	m.view.Store(v)
 	m.news.tell(m.log, &m.state, &old)
 	m.react(&old)
+	if m.state.epoch != old.epoch {
+		// What they wait for may soon name other transactions.
+		m.queue.letGo()
+	}
 	m.queue.wake(v, m.movedNodes(&old, v))
 }
 

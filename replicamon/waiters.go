@@ -116,14 +116,21 @@ func (q *waitQueue) len() int {
 	return q.list.Len()
 }
 
-// closeAll lets everybody go, uncovered, and admits nobody any more.
-func (q *waitQueue) closeAll() {
+// letGo ends all waits, uncovered.
+func (q *waitQueue) letGo() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	q.closed = true
 	for el := q.list.Front(); el != nil; el = q.list.Front() {
 		w := el.Value.(*waiter)
 		q.drop(w)
 		w.done <- nil
 	}
+}
+
+// close ends all waits and admits nobody any more.
+func (q *waitQueue) close() {
+	q.mu.Lock()
+	q.closed = true
+	q.mu.Unlock()
+	q.letGo()
 }

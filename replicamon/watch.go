@@ -25,7 +25,11 @@ type Wait struct {
 //
 // need must come from the source's own answers (its OK packets, or its
 // gtid_executed): what the source has not executed is never met and only
-// delays others.
+// delays others. It belongs to an epoch: when the view that comes back has
+// another one than the caller's token, the answer is void.
+//
+// To wait for freshness instead of a token, wait for View.SourcePosition: who
+// covers it is fresh as of View.SourceAsked.
 func (m *Monitor) WaitCovered(ctx context.Context, need gtid.Set, until time.Time) (v *backend.View, ok bool) {
 	return m.Wait(ctx, Wait{Need: need, Until: until})
 }

@@ -250,6 +250,24 @@ func TestWatchOnADyingReplica(t *testing.T) {
 	})
 }
 
+// After the source lost transactions, numbers that somebody waits for may come
+// to name others: nobody may be woken by those.
+func TestNewEpochLetsWaitersGo(t *testing.T) {
+	bubble(t, Options{}, func(t *testing.T, c *fakeCluster) {
+		began := time.Now()
+		done := make(chan bool, 1)
+		go func() {
+			v, ok := c.WaitCovered(t.Context(), gs("1:11"), began.Add(time.Hour))
+			done <- ok || v.Epoch != 1
+		}()
+		synctest.Wait()
+		c.server("a").set(func(f *fakeServer) { f.executed = gs("") })
+		if <-done || time.Since(began) > time.Second {
+			t.Errorf("let go after %v", time.Since(began))
+		}
+	})
+}
+
 func TestWaitersAreLetGoAtTheEnd(t *testing.T) {
 	done := make(chan bool, 1)
 	bubble(t, quiet, func(t *testing.T, c *fakeCluster) {
