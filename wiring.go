@@ -138,11 +138,17 @@ func (p *proxy) runFront(ctx context.Context) error {
 	started.Msg("accepting clients")
 	p.listening.Store(true)
 	defer p.listening.Store(false)
-	defer context.AfterFunc(ctx, func() {
+	told := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(told)
 		p.draining.Store(true)
 		p.log.Info().Msg("draining: no new clients, running statements and transactions may finish")
-	})()
-	return p.front.Serve(ctx, p.mysqlPort)
+	})
+	err := p.front.Serve(ctx, p.mysqlPort)
+	if !stop() { // it has begun: let it say so before the end is told
+		<-told
+	}
+	return err
 }
 
 // awaitFirstLook gives the monitor the time of one probe to find the source.
