@@ -105,7 +105,7 @@ func (c *Cluster) up(o Options) error {
 	}
 	var errs []error
 	for range 3 {
-		base := freeBase(o.Replicas + 1)
+		base := FreeBase(o.Replicas + 1)
 		args[1] = strconv.Itoa(base)
 		_, err := c.script(args...)
 		if err == nil {
@@ -150,9 +150,9 @@ func (c *Cluster) script(args ...string) (string, error) {
 	return stdout.String(), nil
 }
 
-// freeBase returns a number after which n ports in a row are free, below the
+// FreeBase returns a number after which n ports in a row are free, below the
 // range from which the kernel gives ports to clients.
-func freeBase(n int) int {
+func FreeBase(n int) int {
 	for range 1000 {
 		base := 20000 + rand.IntN(12000)
 		if portsFree(base+1, n) {

@@ -243,7 +243,7 @@ func TestOwner(t *testing.T) {
 	owner := exec.Command("sleep", "600")
 	must(t, owner.Start())
 	c := &Cluster{Dir: t.TempDir() + "/c"}
-	_, err := c.script("--base", strconv.Itoa(freeBase(1)), "up", "--replicas", "0", "--owner", strconv.Itoa(owner.Process.Pid))
+	_, err := c.script("--base", strconv.Itoa(FreeBase(1)), "up", "--replicas", "0", "--owner", strconv.Itoa(owner.Process.Pid))
 	must(t, err)
 	pid, err := (&Node{Dir: c.Dir + "/source"}).Pid()
 	must(t, err)
