@@ -103,8 +103,9 @@ func intSetting(t *testing.T, name string, fallback int) int {
 	return setting(t, name, fallback, strconv.Atoi)
 }
 
-// eventually asks until ok says yes, and fails with what it said last.
-func eventually(t *testing.T, limit time.Duration, ok func() (bool, string)) {
+// eventually asks until ok says yes, pausing in between, and fails with what it
+// said last.
+func eventually(t *testing.T, limit, pause time.Duration, ok func() (bool, string)) {
 	t.Helper()
 	deadline := time.Now().Add(limit)
 	for {
@@ -116,6 +117,6 @@ func eventually(t *testing.T, limit time.Duration, ok func() (bool, string)) {
 			t.Errorf("still not so after %v: %s", limit, words)
 			return
 		}
-		time.Sleep(200 * time.Millisecond)
+		time.Sleep(pause)
 	}
 }

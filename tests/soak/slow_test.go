@@ -15,14 +15,15 @@ import (
 // disturbs nobody; when it reads on it gets all there is.
 func TestSlowClientSlowsItsBackendAndNobodyElse(t *testing.T) {
 	const rowBytes, rows = 1000, 200_000
-	c, causeway := shared, cluster.StartCauseway(t, shared, "")
+	c, causeway := shared, startEager(t)
 	db, slow, err := connect(t.Context(), causeway.Addr, smallBuffer)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer db.Close()
 	stream(t, slow, rowBytes, 1000)
-	readOthers(t, causeway) // their buffers come to be as well
+	others := connectOthers(t, causeway)
+	readAll(t, others) // their buffers come to be as well
 	watch := watchRSS(t, causeway)
 
 	result, err := slow.QueryContext(t.Context(), "/* slow client */ "+bigSelect(rowBytes, rows))
@@ -35,7 +36,7 @@ func TestSlowClientSlowsItsBackendAndNobodyElse(t *testing.T) {
 	if limit := int64(rowBytes * rows / 4); sent > limit {
 		t.Errorf("the backend has sent %d bytes to a client that read %d", sent, got*rowBytes)
 	}
-	readOthers(t, causeway)
+	readAll(t, others)
 	if again := stalled(t, c); again != sent {
 		t.Errorf("the backend went on from %d to %d bytes though nobody read", sent, again)
 	}
@@ -61,21 +62,32 @@ func smallBuffer(ctx context.Context, network, addr string) (net.Conn, error) {
 	return c, err
 }
 
-// readOthers: a few other clients read and write on both nodes' connections.
-func readOthers(t *testing.T, causeway *cluster.Causeway) {
+// connectOthers opens the connections of a few other clients.
+func connectOthers(t *testing.T, causeway *cluster.Causeway) []*sql.Conn {
 	t.Helper()
+	var others []*sql.Conn
 	for range 4 {
 		db, c, err := connect(t.Context(), causeway.Addr, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for i := range 250 {
+		t.Cleanup(func() { db.Close() })
+		others = append(others, c)
+	}
+	return others
+}
+
+// readAll: each of them reads the small rows, on both replicas in turn.
+func readAll(t *testing.T, others []*sql.Conn) {
+	t.Helper()
+	for _, c := range others {
+		for want := range 250 {
 			var n int
-			if err := c.QueryRowContext(t.Context(), fmt.Sprintf("SELECT n FROM number WHERE n = %d", i)).Scan(&n); err != nil || n != i {
-				t.Errorf("another client read %d, %v, not %d", n, err, i)
+			row := c.QueryRowContext(t.Context(), fmt.Sprintf("SELECT n FROM number WHERE n = %d", want))
+			if err := row.Scan(&n); err != nil || n != want {
+				t.Errorf("another client read %d, %v, not %d", n, err, want)
 			}
 		}
-		db.Close()
 	}
 }
 
@@ -84,7 +96,7 @@ func readOthers(t *testing.T, causeway *cluster.Causeway) {
 func stalled(t *testing.T, c *cluster.Cluster) int64 {
 	t.Helper()
 	last := int64(-1)
-	eventually(t, 30*time.Second, func() (bool, string) {
+	eventually(t, 30*time.Second, 200*time.Millisecond, func() (bool, string) {
 		now, err := bytesSent(t.Context(), c)
 		if err != nil {
 			return false, err.Error()

@@ -80,7 +80,7 @@ func look(ctx context.Context, c *cluster.Cluster, causeway *cluster.Causeway) (
 func settle(t *testing.T, c *cluster.Cluster, causeway *cluster.Causeway) left {
 	t.Helper()
 	var last left
-	eventually(t, 30*time.Second, func() (bool, string) {
+	eventually(t, 30*time.Second, 200*time.Millisecond, func() (bool, string) {
 		now, err := look(t.Context(), c, causeway)
 		if err != nil {
 			return false, err.Error()
@@ -97,7 +97,7 @@ func settle(t *testing.T, c *cluster.Cluster, causeway *cluster.Causeway) left {
 func noLeak(t *testing.T, c *cluster.Cluster, causeway *cluster.Causeway, before left) {
 	t.Helper()
 	const few = 5
-	eventually(t, 40*time.Second, func() (bool, string) {
+	eventually(t, 40*time.Second, 200*time.Millisecond, func() (bool, string) {
 		now, err := look(t.Context(), c, causeway)
 		if err != nil {
 			return false, err.Error()

@@ -30,7 +30,7 @@ var shapes = []struct {
 // process that does not grow.
 func TestBigResultDoesNotGrowTheProcess(t *testing.T) {
 	total := intSetting(t, "STREAM_MB", 300) * 1000_000
-	causeway := cluster.StartCauseway(t, shared, "")
+	causeway := startEager(t)
 	for _, shape := range shapes {
 		t.Run(shape.name, func(t *testing.T) {
 			db, conn, err := connect(t.Context(), causeway.Addr, nil)
@@ -49,6 +49,14 @@ func TestBigResultDoesNotGrowTheProcess(t *testing.T) {
 			}
 		})
 	}
+}
+
+// startEager starts a Causeway whose collector runs at every 10 % of growth: what
+// it holds is then hardly more than what it needs, and growth is seen.
+func startEager(t *testing.T) *cluster.Causeway {
+	t.Helper()
+	t.Setenv("GOGC", "10")
+	return cluster.StartCauseway(t, shared, "")
 }
 
 // bigSelect streams rows of one size: nothing is sorted or kept by the server.
@@ -98,8 +106,18 @@ type rssWatch struct {
 	done    chan struct{}
 }
 
+// watchRSS begins a watch once the collector has run some times: until its first
+// cycles a young process grows by itself. Reading /metrics makes the garbage.
 func watchRSS(t *testing.T, causeway *cluster.Causeway) *rssWatch {
 	t.Helper()
+	eventually(t, time.Minute, 0, func() (bool, string) {
+		m, err := rig.ReadMetrics(t.Context(), causeway.HTTP)
+		if err != nil {
+			return false, err.Error()
+		}
+		cycles := m["go_gc_duration_seconds_count"]
+		return cycles >= 5, fmt.Sprintf("the collector has run %.0f times", cycles)
+	})
 	base, err := rig.RSS(causeway.Pid)
 	if err != nil {
 		t.Fatal(err)
