@@ -70,7 +70,8 @@ func openRoot(port int) (*sql.DB, error) {
 
 // watch goes through the phases and prints a line every two seconds.
 func (d *demo) watch(ctx context.Context, l *load, applier *sql.DB, done chan error) error {
-	fmt.Fprintf(d.out, "  "+columns, "", "", "writes", "reads", "source", "replica1", "replica2", "stale", "(unguarded)")
+	fmt.Fprint(d.out, "  stale: reads that missed their own write; in brackets, of the same reads sent straight to a replica.\n\n")
+	fmt.Fprintf(d.out, "  "+columns, "", "", "writes", "reads", "source", "replica1", "replica2", "stale", "(without)")
 	start, phase := time.Now(), 0
 	tick := time.NewTicker(2 * time.Second)
 	defer tick.Stop()
