@@ -128,6 +128,7 @@ func TestPromotion(t *testing.T) {
 	}
 }
 
+// Also what is said of a source whose gtid_mode is not ON.
 func TestSourceReset(t *testing.T) {
 	c := cluster.Start(t, cluster.Options{Replicas: 1})
 	r := watchOver(t, c.Addrs(), nil)
@@ -163,16 +164,12 @@ func TestSourceReset(t *testing.T) {
 	if n := v.Node(replica.Addr); n.Usable() && !n.Position.Contains(v.SourcePosition) {
 		t.Error("serves before it covers the source")
 	}
-}
 
-func TestGTIDModeOff(t *testing.T) {
-	c := cluster.Start(t, cluster.Options{Replicas: cluster.NoReplicas})
-	r := watchOver(t, c.Addrs(), nil)
-	r.allServe()
-	must(t, c.Source().Exec(t.Context(), "SET GLOBAL gtid_mode = ON_PERMISSIVE"))
+	// The cluster is of no more use: a last look at one without GTIDs.
+	must(t, c.Source().Exec(r.ctx, "SET GLOBAL gtid_mode = ON_PERMISSIVE"))
 	r.until("refused with the variable's name", func(v *backend.View) bool {
 		return v.Source == nil && strings.Contains(v.Nodes[0].Exclude, "set gtid_mode=ON")
 	})
-	must(t, c.Source().Exec(t.Context(), "SET GLOBAL gtid_mode = ON"))
-	r.allServe()
+	must(t, c.Source().Exec(r.ctx, "SET GLOBAL gtid_mode = ON"))
+	r.until("the source is back", func(v *backend.View) bool { return v.Source.Usable() })
 }
