@@ -21,8 +21,8 @@ func (e *sessionGone) Error() string {
 }
 
 // idleCheck is how long a connection must have been idle to be looked at
-// before it is used again.
-const idleCheck = 200 * time.Millisecond
+// before it is used again. Tests change it.
+var idleCheck = 200 * time.Millisecond
 
 // homeConn returns the connection to the source in the session's state.
 func (s *session) homeConn(now time.Time) (*backend.Conn, error) {
@@ -49,6 +49,7 @@ func (s *session) homeConn(now time.Time) (*backend.Conn, error) {
 		return nil, fmt.Errorf("source %s: restoring the session: %w", src.Addr, err)
 	}
 	s.home = c
+	s.homeID.Store(c.ThreadID)
 	s.status = c.Status & (wire.StatusAutocommit | wire.StatusInTrans)
 	return c, nil
 }
@@ -76,6 +77,7 @@ func (s *session) dropHome(why error) error {
 		return nil
 	}
 	s.home = nil
+	s.homeID.Store(0)
 	inTrx := c.Status.Has(wire.StatusInTrans)
 	s.quit(c)
 	s.srv.opts.Monitor.Report(c.Node.Addr, c.Node.Incarnation.Generation, why.Error())
@@ -94,7 +96,10 @@ func (s *session) dropHome(why error) error {
 // waitSource waits a moment for a source to be known.
 func (s *session) waitSource(v *backend.View) (*backend.Node, error) {
 	deadline := time.Now().Add(s.srv.opts.MaxWait)
-	for v.Source == nil {
+	for !v.Source.Usable() {
+		if time.Now().After(deadline) && v.Source != nil {
+			return nil, fmt.Errorf("source %s does not serve: %s", v.Source.Addr, v.Source.Exclude)
+		}
 		if time.Now().After(deadline) {
 			return nil, errors.New("no source is known: no server of [cluster] servers is writable and replicated from, see SHOW CAUSEWAY SERVERS")
 		}
@@ -110,7 +115,7 @@ func (s *session) open(n *backend.Node, base map[string]string) (*backend.Conn, 
 		User: s.login.User, Password: s.srv.users[s.login.User].Password,
 		Caps: s.login.Caps & backend.MeaningCaps, Collation: s.login.Collation,
 	}
-	c, err := backend.Open(s.ctx, s.srv.opts.Backend, n, acc, s.state.Schema, base)
+	c, err := backend.Open(s.ctx, s.srv.opts.Backend, n, acc, s.login.Attrs, s.state.Schema, base)
 	if err != nil {
 		s.srv.metrics.backendFailed(n.Addr)
 		var refused *wire.Error

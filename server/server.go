@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/rsa"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -68,6 +69,8 @@ type Options struct {
 	Log        zerolog.Logger
 	Registerer prometheus.Registerer
 	Version    string
+
+	loginKey *rsa.PrivateKey // nil: one is made; tests share one
 }
 
 // firstConnectionID keeps the ids that clients see apart from the thread ids
@@ -112,7 +115,7 @@ func New(o Options) (*Server, error) {
 	s.metrics = newMetrics(o.Registerer, s)
 	var err error
 	s.shake, err = newHandshaker(handshakeOptions{
-		Accounts: s, TLS: o.TLS, TLSRequired: o.TLSRequired,
+		Accounts: s, Key: o.loginKey, TLS: o.TLS, TLSRequired: o.TLSRequired,
 		Version: s.serverVersion, Charset: s.serverCharset, Timeout: o.LoginTimeout,
 	})
 	return s, err
