@@ -10,6 +10,9 @@ import (
 	"causeway/conf"
 )
 
+// The library keeps this for the whole process.
+func init() { zerolog.TimeFieldFormat = time.RFC3339Nano }
+
 // newLogger writes for people on a terminal and JSON lines elsewhere, unless
 // the configuration names one of the two.
 func newLogger(c conf.Log, out io.Writer) zerolog.Logger {
@@ -20,7 +23,6 @@ func newLogger(c conf.Log, out io.Writer) zerolog.Logger {
 	if c.Format == conf.LogConsole || c.Format == conf.LogAuto && isTerminal(out) {
 		out = zerolog.ConsoleWriter{Out: out, TimeFormat: time.TimeOnly + ".000", NoColor: !isTerminal(out)}
 	}
-	zerolog.TimeFieldFormat = time.RFC3339Nano
 	return zerolog.New(out).Level(level).With().Timestamp().Logger()
 }
 

@@ -171,7 +171,7 @@ func TestReadmeServe(t *testing.T) {
 	readme(t)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel() // to the point where it would accept clients, and down again
-	var log bytes.Buffer
+	var log logBuffer
 	if err := run(ctx, []string{"causeway", "serve", "--config", "causeway.toml"}, &log, &log, os.Getenv); err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -138,15 +139,15 @@ func (p *proxy) runFront(ctx context.Context) error {
 	started.Msg("accepting clients")
 	p.listening.Store(true)
 	defer p.listening.Store(false)
-	told := make(chan struct{})
-	stop := context.AfterFunc(ctx, func() {
-		defer close(told)
+	drain := sync.OnceFunc(func() {
 		p.draining.Store(true)
 		p.log.Info().Msg("draining: no new clients, running statements and transactions may finish")
 	})
+	stop := context.AfterFunc(ctx, drain)
+	defer stop()
 	err := p.front.Serve(ctx, p.mysqlPort)
-	if !stop() { // it has begun: let it say so before the end is told
-		<-told
+	if ctx.Err() != nil {
+		drain() // the front end may have heard of the end first, and be done already
 	}
 	return err
 }
