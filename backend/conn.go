@@ -76,14 +76,15 @@ var (
 // tracked state are reported with every OK, whatever the server's globals say,
 // and on a replica transactions are read-only. base holds the session defaults
 // of the source, so that a replica whose globals differ gives the same answers.
+// attrs are the connection attributes to show to the server, the client's own.
 // It costs one round trip after the login.
-func Open(ctx context.Context, cfg *Config, node *Node, acc Account, schema string, base map[string]string) (*Conn, error) {
+func Open(ctx context.Context, cfg *Config, node *Node, acc Account, attrs map[string]string, schema string, base map[string]string) (*Conn, error) {
 	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
 	defer cancel()
 	wc, greeting, err := Dial(ctx, DialConfig{
 		Addr: node.Addr, User: acc.User, Password: acc.Password, Database: schema,
 		Collation: acc.Collation, Caps: acc.Caps, TLSMode: cfg.TLSMode, TLSConfig: cfg.TLSConfig,
-		Attrs: map[string]string{"program_name": "causeway"},
+		Attrs: attrs,
 	})
 	if err != nil {
 		return nil, err

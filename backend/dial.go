@@ -16,7 +16,7 @@ import (
 // TLS modes of a connection to a node, with MySQL's own meaning of the words.
 const (
 	TLSDisabled  = "disabled"  // never
-	TLSPreferred = "preferred" // if the server offers it, its certificate is not checked
+	TLSPreferred = "preferred" // if the server offers it and is on another host; its certificate is not checked
 	TLSRequired  = "required"  // or no connection, the certificate is not checked
 	TLSVerify    = "verify"    // or no connection, certificate and host name are checked
 )

@@ -73,7 +73,7 @@ func TestDialRefuses(t *testing.T) {
 			s.send(greetingWith(offeredCaps|wire.CapSSL, wire.PluginNative).Append(nil))
 			s.read()
 			s.nc.Write([]byte("garbage garbage garbage"))
-		}, "TLS:", TLSPreferred},
+		}, "TLS:", TLSRequired},
 		{"bytes before TLS", func(s *scripted) {
 			hello := greetingWith(offeredCaps|wire.CapSSL, wire.PluginNative).Append(nil)
 			s.c.WritePacket(hello)
@@ -101,16 +101,16 @@ func TestDialRefuses(t *testing.T) {
 }
 
 func TestDialServerErrors(t *testing.T) {
-	for name, script := range map[string]func(s *scripted){
-		"in place of the greeting": func(s *scripted) {
+	for state, script := range map[string]func(s *scripted){
+		"": func(s *scripted) {
 			s.send(wire.NewError(wire.ErrTooManyConnections, "Too many connections").Append(nil, 0))
 		},
-		"after the response": afterResponse("\xff\x10\x04#08004Too many connections"),
+		"08004": afterResponse("\xff\x10\x04#08004Too many connections"),
 	} {
 		_, _, err := dialTest(t, fakeServer(t, script), nil)
 		var e *wire.Error
-		if !errors.As(err, &e) || *e != (wire.Error{Code: 1040, State: "08004", Message: "Too many connections"}) {
-			t.Errorf("%s: %v", name, err)
+		if !errors.As(err, &e) || *e != (wire.Error{Code: 1040, State: state, Message: "Too many connections"}) {
+			t.Errorf("state %q: %v", state, err)
 		}
 	}
 }

@@ -34,7 +34,7 @@ func (s *session) command(f wire.Frame, now time.Time) error {
 	case wire.ComQuit:
 		return errQuit
 	case wire.ComPing:
-		return s.sendOK()
+		return s.ping()
 	case wire.ComQuery:
 		return s.query(f, now)
 	case wire.ComStmtExecute:
@@ -62,6 +62,12 @@ func (s *session) command(f wire.Frame, now time.Time) error {
 	default:
 		return s.refuseCommand(cmd)
 	}
+}
+
+// ping answers with the last statement's warning count, as MySQL does.
+func (s *session) ping() error {
+	ok := wire.OK{Status: s.status, Warnings: s.relay.ok.Warnings}
+	return s.send(ok.Append(s.scratch[:0], s.login.Caps))
 }
 
 // refuseCommand answers what a proxy cannot do for a client.

@@ -42,6 +42,9 @@ func (s *session) run1(j *job) error {
 	case toTrx:
 		return s.runInReadTrx(j)
 	case toLast:
+		if s.refused != nil && isShowDiagnostics(j.class) {
+			return s.showRefused()
+		}
 		if c := s.last; c != nil && c != s.home && s.unfit(c, v.Node(c.Node.Addr), j.start) == "" {
 			return s.runOn(c, j)
 		}
@@ -68,10 +71,17 @@ func (s *session) whileAborted(c *classifier.Class) (bool, error) {
 func (s *session) refuse(c *classifier.Class) error {
 	s.noteLocal(reasonRefused)
 	if c.Kind == classifier.Write && !c.Flags.Any(classifier.CreatesTemp|classifier.DropsTemp|classifier.SelectInto) {
-		return s.fail(wire.NewError(wire.ErrReadOnlyTransaction, "Cannot execute statement in a READ ONLY transaction."))
+		return s.refuseWith(wire.NewError(wire.ErrReadOnlyTransaction, "Cannot execute statement in a READ ONLY transaction."))
 	}
-	return s.fail(wire.NewError(wire.ErrReadOnlyTransaction,
+	return s.refuseWith(wire.NewError(wire.ErrReadOnlyTransaction,
 		"Causeway: cannot execute this statement in a READ ONLY transaction that has read from a replica; run it before the first read, or use START TRANSACTION READ WRITE"))
+}
+
+// refuseWith answers a statement by an error of our own, which SHOW WARNINGS
+// then tells again.
+func (s *session) refuseWith(e *wire.Error) error {
+	s.refused = e
+	return s.fail(e)
 }
 
 // noteLocal counts a statement that was answered here.
@@ -110,7 +120,7 @@ func (s *session) answerError(j *job, err error) error {
 		s.fail(asClientError(err))
 		return err
 	}
-	return s.fail(asClientError(err))
+	return s.refuseWith(asClientError(err))
 }
 
 // runOn runs a command on one connection, without a second try, unless a
@@ -131,8 +141,17 @@ func (s *session) runOn(c *backend.Conn, j *job) error {
 	if onHome {
 		s.afterHome(j)
 	}
-	return s.respond()
+	if err := s.respond(); err != nil {
+		return err
+	}
+	if r.err == nil && j.class.Is(classifier.Release) && j.want == expectResult {
+		return errQuit // COMMIT RELEASE: MySQL disconnects after its OK
+	}
+	return nil
 }
+
+// trxStatus are the flags that tell of a transaction.
+const trxStatus = wire.StatusInTrans | wire.StatusInTransReadonly
 
 // respond sends the client what is still due: an ERR, or nothing.
 func (s *session) respond() error {
@@ -154,6 +173,9 @@ func (s *session) exchange(c *backend.Conn, j *job, plain bool) error {
 		from: c.Conn, fromCaps: c.Caps, to: s.client, toCaps: s.login.Caps,
 		onOK: r.onOK, track: r.track, scratch: r.scratch, statementID: r.statementID,
 		finish: mayHaveCommitted(j.class),
+	}
+	if c == s.home && s.readTrx != nil {
+		r.addStatus = s.readTrx.Status & trxStatus // the client's transaction is on the replica
 	}
 	if s.stale != nil {
 		s.addStaleNote(r, j, c)
@@ -246,19 +268,21 @@ func (s *session) finish(c *backend.Conn, j *job) {
 	if r.err == nil && j.want != expectPrepare && j.want != expectText {
 		c.Status = r.ok.Status
 	}
-	if j.class.Kind != classifier.Diagnostics && j.want == expectResult {
-		s.last = c
+	if j.class.Kind != classifier.Diagnostics && (j.want == expectResult || j.want == expectPrepare) {
+		s.last, s.refused = c, nil
 		if c.Node.Role != backend.RoleReplica || s.relay.extraWarnings == 0 {
 			s.stale = nil
 		}
 	}
 	if c == s.readTrx || c == s.home {
-		s.status = c.Status & (wire.StatusAutocommit | wire.StatusInTrans | wire.StatusInTransReadonly | wire.StatusNoBackslashEscapes)
+		s.status = c.Status&(wire.StatusAutocommit|wire.StatusNoBackslashEscapes|trxStatus) | r.addStatus
 	}
 	if c == s.readTrx && r.err == nil {
 		if !c.Status.Has(wire.StatusInTrans) {
 			s.readTrx = nil
-		} else if !j.class.Is(classifier.NoTable) && (j.class.Kind != classifier.Begin || j.class.Trx.Snapshot) {
+		} else if j.class.Kind == classifier.Begin {
+			s.readFresh = !j.class.Trx.Snapshot
+		} else if !j.class.Is(classifier.NoTable) {
 			s.readFresh = false
 		}
 	}
@@ -305,6 +329,8 @@ func (s *session) afterHome(j *job) {
 	}
 	s.followSticky(c)
 	s.followUntracked(c)
+	s.followCharset(c)
+	s.mirrorSet(j)
 	if c.Is(classifier.SetsTracker) {
 		s.rearmTrackers()
 	}

@@ -69,6 +69,8 @@ func decideRead(c *classifier.Class, f facts) plan {
 		return plan{target: toHome, reason: f.homeOnly}
 	case f.homeTrx:
 		return plan{target: toHome, reason: reasonTransaction}
+	case !f.autocommitOff && f.nextReadOnly:
+		return plan{target: toHome, reason: reasonOneShot} // uses the characteristics up
 	case !f.autocommitOff:
 		return plan{target: toReplica, reason: reasonRead}
 	case (f.readOnly || f.nextReadOnly) && !f.userVars:
@@ -99,11 +101,11 @@ func decideInReadOnlyTrx(c *classifier.Class, f facts) plan {
 	}
 	switch c.Kind {
 	case classifier.Read, classifier.ReadSource:
-		if !c.Flags.Any(homeFlags) {
-			return inTrx
-		}
-		if c.Is(classifier.NoTable) && !c.Is(classifier.UnknownFunction) {
+		switch {
+		case c.Is(classifier.NoTable) && !c.Is(classifier.UnknownFunction) && (c.Kind == classifier.ReadSource || c.Flags.Any(homeFlags)):
 			return home
+		case !c.Flags.Any(homeFlags &^ classifier.UsesUserVars):
+			return inTrx // user variables are set on both connections, see mirrorSet
 		}
 		return elsewhere()
 	case classifier.Diagnostics:
@@ -111,6 +113,9 @@ func decideInReadOnlyTrx(c *classifier.Class, f facts) plan {
 	case classifier.Commit, classifier.Rollback, classifier.Savepoint, classifier.Empty:
 		return inTrx
 	case classifier.Begin:
+		if c.Trx == (classifier.Trx{}) && f.nextReadOnly == false {
+			return inTrx // a bare BEGIN keeps the characteristics, and this replica covers the token
+		}
 		p := decideBegin(c, facts{readOnly: f.readOnly, userVars: f.userVars, homeOnly: f.homeOnly})
 		p.endTrx = true
 		return p

@@ -75,7 +75,7 @@ func (s *session) execute(f wire.Frame, now time.Time) error {
 	id := stmtID(f.Payload)
 	st := s.stmts[id]
 	if st == nil {
-		return s.unknownStmt(id, "mysqld_stmt_execute")
+		return s.unknownStmt(id, "mysql_stmt_precheck")
 	}
 	e, ok := parseExecute(f.Payload, st.params, s.login.Caps)
 	if !ok {
@@ -196,7 +196,7 @@ func (s *session) onStatement(f wire.Frame, now time.Time) error {
 	case st == nil && reset:
 		return s.unknownStmt(id, "mysqld_stmt_reset")
 	case st == nil:
-		return s.unknownStmt(id, "mysqld_stmt_fetch")
+		return s.unknownStmt(id, "mysql_stmt_precheck")
 	case st.at == nil && reset:
 		st.failed = nil
 		return s.sendOK()

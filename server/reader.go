@@ -318,7 +318,8 @@ func (s *session) waitCovered(need balance.Need, limit time.Duration, tried []st
 // replicaConn returns the session's connection to a replica.
 func (s *session) replicaConn(v *backend.View, n *backend.Node) (*backend.Conn, error) {
 	if c := s.replicas[n.Addr]; c != nil {
-		if s.unfit(c, n, time.Now()) == "" && c.Node.Role == n.Role {
+		leftSchema := s.state.Schema == "" && c.State().Schema != "" // dropped; a connection cannot leave it
+		if s.unfit(c, n, time.Now()) == "" && c.Node.Role == n.Role && (!leftSchema || c == s.readTrx) {
 			return c, nil
 		}
 		s.dropReplica(c)

@@ -68,6 +68,8 @@ type relay struct {
 	finish bool
 	// extraRow is one more row of the last result set; it adds to nothing else.
 	extraRow []byte
+	// addStatus is added to the status flags of every OK.
+	addStatus wire.Status
 	// extraWarnings is added to the warning count of the last OK.
 	extraWarnings uint16
 
@@ -323,6 +325,10 @@ func (r *relay) finishResult(b []byte, ok *wire.OK) error {
 func (r *relay) forwardOK(b []byte, ok *wire.OK, last bool) error {
 	eof := ok.Header == wire.HeaderEOF && !r.toCaps.Has(wire.CapDeprecateEOF)
 	changed := eof || len(ok.Info) > 0 && !r.toCaps.Has(wire.CapSessionTrack) || ok.Track != nil || ok.Status.Has(wire.StatusSessionStateChanged)
+	if r.addStatus != 0 {
+		ok.Status |= r.addStatus
+		changed = true
+	}
 	if last && r.extraWarnings > 0 {
 		ok.Warnings += r.extraWarnings
 		changed = true

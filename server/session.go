@@ -50,7 +50,8 @@ type session struct {
 	homeOnly  reason        // why all reads stay on the source connection
 	sticky    stickyState   // what of the source connection cannot be replayed
 	doubt     *doubt
-	stale     *staleNote // the last statement was served stale
+	refused   *wire.Error // the last statement got an error of our own
+	stale     *staleNote  // the last statement was served stale
 
 	stmts      map[uint32]*stmt
 	nextStmt   uint32
@@ -67,6 +68,7 @@ type session struct {
 	plainRead atomic.Bool // what runs may be killed when the client goes away
 	inTrx     atomic.Bool
 	killed    atomic.Bool
+	homeID    atomic.Uint32 // thread id of the source connection, which CONNECTION_ID() shows
 }
 
 // stickyState is session state that exists only on the source connection.
@@ -97,7 +99,7 @@ func (s *session) reset() {
 	s.state = backend.EmptyState.WithSchema(s.login.Database)
 	s.modeState = nil
 	s.readTrx, s.nextTrx, s.oneShot, s.aborted = nil, nil, false, ""
-	s.homeOnly, s.sticky, s.stale = reasonNone, stickyState{}, nil
+	s.homeOnly, s.sticky, s.stale, s.refused = reasonNone, stickyState{}, nil, nil
 	s.last, s.stmts = nil, nil
 	s.wants = defaultWants()
 	s.status = wire.StatusAutocommit
@@ -158,7 +160,7 @@ func (s *session) greet() bool {
 // source, or to any replica while there is none.
 func (s *session) checkSchema() error {
 	v := s.view()
-	if v.Source == nil {
+	if !v.Source.Usable() {
 		for _, n := range v.Replicas {
 			if !n.Usable() {
 				continue

@@ -36,6 +36,16 @@ func (s *session) addStaleNote(r *relay, j *job, c *backend.Conn) {
 	}
 }
 
+// isShowDiagnostics: the forms of SHOW that list the last statement's errors.
+func isShowDiagnostics(c *classifier.Class) bool {
+	return isShowWarnings(c) || strings.EqualFold(c.Digest, "show errors")
+}
+
+// showRefused lists the error of our own that the last statement got.
+func (s *session) showRefused() error {
+	return s.rows([]string{"Level", "Code", "Message"}, [][]string{{"Error", fmt.Sprint(s.refused.Code), s.refused.Message}})
+}
+
 // isShowWarnings: SHOW ERRORS and the counts have rows of another form.
 func isShowWarnings(c *classifier.Class) bool {
 	return strings.EqualFold(c.Digest, "show warnings") || strings.HasPrefix(strings.ToLower(c.Digest), "show warnings limit")

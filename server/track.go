@@ -12,6 +12,7 @@ import (
 type trackedNews struct {
 	state        *backend.State // nil: no change
 	gtids        bool
+	connCharset  bool // character_set_connection was reported
 	stateChanged bool
 }
 
@@ -32,6 +33,7 @@ func (s *session) onTracked(kind wire.TrackKind, name, value []byte) error {
 		s.tracked.state = s.newsState().WithSchema(string(value))
 	case wire.TrackSystemVariable:
 		s.tracked.state = s.newsState().WithVar(string(name), string(value))
+		s.tracked.connCharset = s.tracked.connCharset || string(name) == "character_set_connection"
 	case wire.TrackStateChange:
 		s.tracked.stateChanged = s.tracked.stateChanged || string(value) == "1"
 	}

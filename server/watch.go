@@ -103,13 +103,14 @@ func (s *Server) cutOff(c *backend.Conn, closeIt bool) {
 // kill serves KILL with an id that Causeway gave out. false: the id is a
 // server's own, the source must answer.
 func (s *session) kill(class *classifier.Class) (bool, error) {
-	if class.KillID < firstConnectionID || class.KillID > 1<<32-1 || class.Is(classifier.MultiStatement) {
+	if class.KillID > 1<<32-1 || class.Is(classifier.MultiStatement) {
 		return false, nil
 	}
 	id := uint32(class.KillID)
-	s.srv.mu.Lock()
-	target := s.srv.sessions[id]
-	s.srv.mu.Unlock()
+	target := s.srv.sessionOf(id)
+	if target == nil && id < firstConnectionID {
+		return false, nil
+	}
 	s.noteLocal(reasonLocal)
 	switch {
 	case target == nil:
@@ -118,6 +119,12 @@ func (s *session) kill(class *classifier.Class) (bool, error) {
 		return true, s.fail(wire.NewError(errKillDenied, "You are not owner of thread %d", id))
 	}
 	c := target.busyOn.Load()
+	if target == s {
+		if err := s.fail(wire.NewError(wire.ErrQueryInterrupted, "Query execution was interrupted")); err != nil || class.KillQuery {
+			return true, err
+		}
+		return true, errQuit
+	}
 	if c != nil {
 		s.srv.cutOff(c, false)
 	}
@@ -126,6 +133,22 @@ func (s *session) kill(class *classifier.Class) (bool, error) {
 		target.client.Close()
 	}
 	return true, s.sendOK()
+}
+
+// sessionOf finds a session by the id that its client was greeted with, or by
+// what CONNECTION_ID() shows to it.
+func (s *Server) sessionOf(id uint32) *session {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if id >= firstConnectionID || id == 0 {
+		return s.sessions[id]
+	}
+	for _, x := range s.sessions {
+		if x.homeID.Load() == id {
+			return x
+		}
+	}
+	return nil
 }
 
 // errKillDenied is MySQL's ER_KILL_DENIED_ERROR.

@@ -9,7 +9,7 @@ import (
 // its place. Specification: page_protocol_basic_err_packet.
 type Error struct {
 	Code    uint16
-	State   string // SQLSTATE, 5 characters
+	State   string // SQLSTATE, 5 characters; "" in an ERR before the greeting
 	Message string
 }
 
@@ -20,6 +20,9 @@ func NewError(code uint16, format string, args ...any) *Error {
 
 // Error is the text as the mysql client prints it.
 func (e *Error) Error() string {
+	if e.State == "" {
+		return fmt.Sprintf("ERROR %d: %s", e.Code, e.Message)
+	}
 	return fmt.Sprintf("ERROR %d (%s): %s", e.Code, e.State, e.Message)
 }
 
@@ -30,7 +33,8 @@ const stateLen = 5
 
 // ParseError reads an ERR packet. The returned error shares no memory with
 // payload. The SQLSTATE is known by its marker '#', not by the capabilities: an
-// ERR in place of the greeting comes before any were negotiated, and has none.
+// ERR in place of the greeting comes before any were negotiated, and has none;
+// it is passed on without one as well.
 func ParseError(payload []byte) (*Error, error) {
 	if !IsErr(payload) || len(payload) < 3 {
 		return nil, malformed("ERR")
@@ -39,8 +43,6 @@ func ParseError(payload []byte) (*Error, error) {
 	rest := payload[3:]
 	if len(rest) > stateLen && rest[0] == '#' {
 		e.State, rest = string(rest[1:1+stateLen]), rest[1+stateLen:]
-	} else {
-		e.State = SQLState(e.Code)
 	}
 	e.Message = string(rest)
 	return e, nil
@@ -48,15 +50,11 @@ func ParseError(payload []byte) (*Error, error) {
 
 // Append appends the payload of the ERR packet. Before the handshake response
 // nothing is negotiated: caps is 0 then and, as the server does, no SQLSTATE is
-// sent.
+// sent. Nor is one for an error that has none.
 func (e *Error) Append(b []byte, caps Capability) []byte {
 	b = binary.LittleEndian.AppendUint16(append(b, HeaderERR), e.Code)
-	if caps.Has(CapProtocol41) {
-		state := e.State
-		if len(state) != stateLen {
-			state = SQLState(e.Code)
-		}
-		b = append(append(b, '#'), state...)
+	if caps.Has(CapProtocol41) && len(e.State) == stateLen {
+		b = append(append(b, '#'), e.State...)
 	}
 	return append(b, e.Message...)
 }

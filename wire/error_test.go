@@ -28,14 +28,20 @@ func TestErrorBeforeCapabilities(t *testing.T) {
 		t.Errorf("Append = %q", got)
 	}
 	back, err := ParseError(got)
-	if err != nil || *back != *e || back.State != "08004" {
+	if err != nil || back.Code != e.Code || back.State != "" || back.Message != e.Message {
 		t.Errorf("ParseError = %+v, %v", back, err)
+	}
+	if again := back.Append(nil, CapProtocol41); !bytes.Equal(again, got) {
+		t.Errorf("passed on as %q", again)
+	}
+	if back.Error() != "ERROR 1040: Too many connections" {
+		t.Errorf("Error = %q", back.Error())
 	}
 }
 
 func TestErrorWithoutValidState(t *testing.T) {
 	e := &Error{Code: ErrAccessDenied, State: "1", Message: "m"}
-	if got := e.Append(nil, CapProtocol41); string(got[3:9]) != "#28000" {
+	if got := e.Append(nil, CapProtocol41); string(got[3:]) != "m" {
 		t.Errorf("Append = %q", got)
 	}
 }
