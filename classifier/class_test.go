@@ -16,6 +16,7 @@ func TestNames(t *testing.T) {
 	}{
 		{"SET SQL_MODE='', @@session.Time_Zone='UTC', @X=1, `foreign_key_checks`=0", []string{"sql_mode", "time_zone", "@x", "foreign_key_checks"}},
 		{"SET GLOBAL a=1, SESSION sort_buffer_size=2, @@global.b=3, LOCAL c=4", []string{"sort_buffer_size", "c"}},
+		{"SET GLOBAL a=1, b=2, @c=3, d=4, @@e=5, SESSION f=6, g=7, @@global.h=8, i=9", []string{"@c", "e", "f", "g", "i"}},
 		{"SET NAMES utf8mb4", names},
 		{"SET CHARACTER SET latin1", names},
 		{"SET tx_isolation='SERIALIZABLE'", []string{"transaction_isolation"}},

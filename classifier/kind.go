@@ -8,7 +8,7 @@ type Kind uint8
 // The kinds. Read is the only one that a replica may answer outside a
 // transaction.
 const (
-	Empty          Kind = iota // nothing but comments and blanks: the server answers 1065
+	Empty          Kind = iota // nothing but comments and blanks; the server answers OK or 1065
 	Read                       // plain read: no state, no locks, any covered replica
 	ReadSource                 // a read that only the source or the home connection can answer
 	Diagnostics                // must run where the last statement ran: SHOW WARNINGS, ROW_COUNT()

@@ -21,12 +21,12 @@ func (s statement) set() verdict {
 		return verdict{kind: Set, flags: SetsUntracked, names: []string{"resource group"}}
 	}
 	v := s.changes(Set, 0)
-	next := 0
+	next, sc := 0, scopeSession
 	for _, part := range s.from(1).commas() {
 		if part.nextTrx() {
 			next++
 		}
-		part.assignment(&v)
+		sc = part.assignment(&v, sc)
 	}
 	if next > 0 {
 		v.flags |= SetsNextTrx
@@ -83,8 +83,10 @@ func (s statement) commas() []statement {
 	return append(parts, statement{s.toks[from:], s.c})
 }
 
-// assignment judges one item of a SET list.
-func (s statement) assignment(v *verdict) {
+// assignment judges one item of a SET list. A scope keyword also holds for the
+// items after it that have none: SET GLOBAL a = 1, b = 2 sets two globals
+// (measured on 9.7). It returns the keyword that holds from here on.
+func (s statement) assignment(v *verdict, sc scope) scope {
 	switch {
 	case s.at(0).kind == tokUserVar:
 		v.flags |= SetsUserVars
@@ -92,16 +94,15 @@ func (s statement) assignment(v *verdict) {
 	case s.at(0).kind == tokSysVar:
 		s.assignSysVar(v)
 	case s.isScope(0):
-		s.assignVar(v, scopes[s.word(0)], 1)
-	case s.is(0, "names"):
-		v.names = append(v.names, "character_set_client", "character_set_results",
-			"character_set_connection", "collation_connection")
-	case s.is(0, "character", "set"), s.is(0, "charset"):
+		sc = scopes[s.word(0)]
+		s.assignVar(v, sc, 1)
+	case s.is(0, "names"), s.is(0, "character", "set"), s.is(0, "charset"):
 		v.names = append(v.names, "character_set_client", "character_set_results",
 			"character_set_connection", "collation_connection")
 	default:
-		s.assignVar(v, scopeSession, 0)
+		s.assignVar(v, sc, 0)
 	}
+	return sc
 }
 
 // nextTrx reports whether the item assigns @@transaction_... without a scope,

@@ -74,6 +74,8 @@ var sets = []Case{
 	{"SET character_set_results = NULL", Set, 0},
 	{"SET sql_safe_updates = 1, sql_select_limit = 1000, max_join_size = 1000", Set, 0},
 	{"SET GLOBAL max_connections = 100", Set, SetsGlobal},
+	{"SET GLOBAL max_connections = 100, autocommit = 1", Set, SetsGlobal},
+	{"SET @@GLOBAL.max_connections = 100, autocommit = 1", Set, SetsGlobal | ReadsSystemVars | setsAC},
 	{"SET @@GLOBAL.max_connections = 100", Set, SetsGlobal | ReadsSystemVars},
 	{"SET PERSIST max_connections = 100", Set, SetsGlobal},
 	{"SET PERSIST_ONLY back_log = 100", Set, SetsGlobal},

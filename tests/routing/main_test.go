@@ -1,0 +1,97 @@
+package routing
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/go-sql-driver/mysql"
+
+	"causeway/classifier/cases"
+	"causeway/tests/cluster"
+)
+
+// patience makes replicas qualify on a slow machine too: this test is about
+// where statements belong, not about lag.
+const patience = `
+[routing]
+wait = "5s"
+max_wait = "10s"
+max_staleness = "1m"
+`
+
+var (
+	nodes *cluster.Cluster
+	proxy *cluster.Causeway
+)
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	c, stop, err := cluster.StartShared(cluster.Options{})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "no MySQL cluster:", err)
+		return 1
+	}
+	defer stop()
+	if err := load(c); err != nil {
+		fmt.Fprintln(os.Stderr, "loading the tables:", err)
+		return 1
+	}
+	cw, end, err := cluster.StartSharedCauseway(c, patience)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	nodes, proxy = c, cw
+	code := m.Run()
+	if err := end(); err != nil && code == 0 {
+		fmt.Fprintln(os.Stderr, "causeway:", err)
+		code = 1
+	}
+	return code
+}
+
+// load makes the tables of the cases on the source and waits for the replicas.
+func load(c *cluster.Cluster) error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	for _, n := range c.Nodes() {
+		// log_raw: the general log has texts as they came, also those with
+		// passwords and those that do not parse
+		if err := n.Exec(ctx, "SET GLOBAL log_bin_trust_function_creators = 1, GLOBAL log_raw = ON"); err != nil {
+			return err
+		}
+	}
+	conn, end, err := connect(ctx, c.Source().Addr, "")
+	if err != nil {
+		return err
+	}
+	defer end()
+	for _, q := range append([]string{"CREATE DATABASE cases", "USE cases"}, cases.Schema...) {
+		if _, err := conn.ExecContext(ctx, q); err != nil {
+			return fmt.Errorf("%s: %w", q, err)
+		}
+	}
+	return c.WaitCaughtUp(ctx)
+}
+
+// connect opens one connection that can send several statements in a text.
+func connect(ctx context.Context, addr, schema string) (*sql.Conn, func(), error) {
+	cfg := cluster.AppConfig(addr, schema)
+	cfg.MultiStatements = true
+	connector, err := mysql.NewConnector(cfg)
+	if err != nil {
+		return nil, nil, err
+	}
+	db := sql.OpenDB(connector)
+	conn, err := db.Conn(ctx)
+	if err != nil {
+		_ = db.Close()
+		return nil, nil, err
+	}
+	return conn, func() { _ = conn.Close(); _ = db.Close() }, nil
+}
