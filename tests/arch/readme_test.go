@@ -11,7 +11,7 @@ import (
 // runBy is every command that the README shows, and what runs it, so that none
 // can rot. "make" names a target that CI or another target runs, "go" a test.
 var runBy = map[string]struct{ how, where, what string }{
-	"make demo":  {"make", "Makefile", "demo:"},
+	"make demo":  {"go", "tests/demo/demo_test.go", "demo up"},
 	"make test":  {"make", ".ci/run", "make test"},
 	"make build": {"make", "Makefile", "test-integration: build"},
 	"bin/causeway check --config causeway.toml": {"go", "main_test.go", "func TestReadmeCheck("},
