@@ -32,10 +32,14 @@ type player struct {
 	clients map[int]*raw.Client
 	stmts   map[string]*raw.Stmt
 	vars    map[string]string // remembered values, such as connection ids
+
+	// settle is called before a step on another connection than the step
+	// before: what one session wrote, another one sees only once replicated.
+	settle func()
 }
 
-func newPlayer(o raw.Options) *player {
-	return &player{options: o, clients: map[int]*raw.Client{}, stmts: map[string]*raw.Stmt{}, vars: map[string]string{}}
+func newPlayer(o raw.Options, settle func()) *player {
+	return &player{options: o, settle: settle, clients: map[int]*raw.Client{}, stmts: map[string]*raw.Stmt{}, vars: map[string]string{}}
 }
 
 func (p *player) client(n int) (*raw.Client, error) {
@@ -59,7 +63,10 @@ func (p *player) close() {
 func (p *player) play(steps []step) []string {
 	defer p.close()
 	var transcript []string
-	for _, s := range steps {
+	for i, s := range steps {
+		if i > 0 && s.on != steps[i-1].on {
+			p.settle()
+		}
 		c, err := p.client(s.on)
 		answer := ""
 		if err == nil {

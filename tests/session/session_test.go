@@ -89,7 +89,7 @@ func playOn(t *testing.T, addr string, p profile, s script) []string {
 	if s.nodb {
 		o.DB = ""
 	}
-	return newPlayer(o).play(s.steps)
+	return newPlayer(o, func() { settle(t) }).play(s.steps)
 }
 
 func options(addr string, caps wire.Capability) raw.Options {
@@ -108,6 +108,14 @@ func lay(t *testing.T, more []string) {
 	if err := shared.Source().Exec(ctx, stmts); err != nil {
 		t.Fatal(err)
 	}
+	settle(t)
+}
+
+// settle waits until all nodes have what the source has.
+func settle(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
 	if err := shared.WaitCaughtUp(ctx); err != nil {
 		t.Fatal(err)
 	}

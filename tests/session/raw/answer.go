@@ -134,7 +134,9 @@ var trackedByDefault = map[string]bool{
 }
 
 // ok reads an OK packet. Of the session-state block only what a server with
-// default settings reports is kept: a proxy may have asked it for more.
+// default settings reports is kept: a proxy may have asked it for more. Without
+// DEPRECATE_EOF nothing is kept: results end without a block then, and the
+// server gives what they left behind with some later OK.
 func (c *Client) ok(payload []byte) (Result, error) {
 	ok, err := wire.ParseOK(payload, c.Caps)
 	if err != nil {
@@ -149,6 +151,7 @@ func (c *Client) ok(payload []byte) (Result, error) {
 	}
 	err = wire.WalkTrack(ok.Track, func(kind wire.TrackKind, name, value []byte) error {
 		switch {
+		case !c.Caps.Has(wire.CapDeprecateEOF):
 		case kind == wire.TrackSchema:
 			r.Track = append(r.Track, "schema:"+string(value))
 		case kind == wire.TrackSystemVariable && trackedByDefault[string(name)]:
@@ -204,15 +207,21 @@ func (c *Client) readRows(n int, binary bool) (Result, error) {
 	if err != nil {
 		return Result{}, err
 	}
+	var first wire.EOF
 	if !c.Caps.Has(wire.CapDeprecateEOF) {
-		eof, err := c.readEOF()
+		first, err = c.readEOF()
 		// An open cursor's rows come by COM_STMT_FETCH; this EOF is the end.
-		if err != nil || eof.Status.Has(wire.StatusCursorExists) {
-			return Result{Columns: columns, Status: eof.Status, Warnings: eof.Warnings}, err
+		if err != nil || first.Status.Has(wire.StatusCursorExists) {
+			return Result{Columns: columns, Status: first.Status, Warnings: first.Warnings}, err
 		}
 	}
 	r, err := c.readRowsToEnd(n, binary)
 	r.Columns = columns
+	if first.Status.Has(wire.StatusPSOut) {
+		// The server tells of OUT parameters and of the OK after them in the
+		// first EOF only (libmysqlclient has the same exception).
+		r.Status |= first.Status & (wire.StatusPSOut | wire.StatusMoreResults)
+	}
 	return r, err
 }
 
