@@ -1,0 +1,92 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"causeway/backend"
+	"causeway/gtid"
+)
+
+// fakeMonitor implements Monitor: it shows what a test publishes.
+type fakeMonitor struct {
+	current atomic.Pointer[backend.View]
+	panics  atomic.Int32 // so many calls of View panic
+	noFresh atomic.Bool  // FreshSource fails
+	source  *fakeNode
+
+	mu      sync.Mutex
+	changed chan struct{} // closed at each new view
+	reports []string
+}
+
+var _ Monitor = (*fakeMonitor)(nil)
+
+func newFakeMonitor(source *fakeNode) *fakeMonitor {
+	return &fakeMonitor{source: source, changed: make(chan struct{})}
+}
+
+// publish shows v.
+func (m *fakeMonitor) publish(v *backend.View) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if old := m.current.Load(); old != nil {
+		v.Seq = old.Seq + 1
+	}
+	m.current.Store(v)
+	close(m.changed)
+	m.changed = make(chan struct{})
+}
+
+func (m *fakeMonitor) View() *backend.View {
+	if m.panics.Load() > 0 && m.panics.Add(-1) >= 0 {
+		panic("BUG: asked for by a test")
+	}
+	return m.current.Load()
+}
+
+func (m *fakeMonitor) WaitCovered(ctx context.Context, need gtid.Set, until time.Time) (*backend.View, bool) {
+	ctx, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	for {
+		m.mu.Lock()
+		changed := m.changed
+		m.mu.Unlock()
+		v := m.current.Load()
+		for _, n := range v.Replicas {
+			if n.Usable() && n.Position.Contains(need) {
+				return v, true
+			}
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return v, false
+		}
+	}
+}
+
+func (m *fakeMonitor) FreshSource(context.Context) (gtid.Set, time.Time, error) {
+	if m.noFresh.Load() {
+		return gtid.Set{}, time.Time{}, errors.New("not now")
+	}
+	return m.source.position(), time.Now(), nil
+}
+
+func (m *fakeMonitor) Report(addr string, generation uint64, why string) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.reports = append(m.reports, fmt.Sprintf("%s/%d: %s", addr, generation, why))
+}
+
+func (m *fakeMonitor) reported() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	out := m.reports
+	m.reports = nil
+	return out
+}
