@@ -77,19 +77,18 @@ func writeAndReadBack(ctx context.Context, w *worker) error {
 	if _, err := c.ExecContext(ctx, fmt.Sprintf("UPDATE soak SET v = %d WHERE id = %d", w.v, w.id)); err != nil {
 		return err
 	}
+	w.wrote = true
 	return w.readBack(ctx, c)
 }
 
-// readBack fails if the row does not hold what the worker last wrote.
+// readBack fails if the row does not hold what the worker last wrote. A read on
+// a connection that has not written yet may be older, never newer.
 func (w *worker) readBack(ctx context.Context, c *sql.Conn) error {
 	var v int64
 	if err := c.QueryRowContext(ctx, fmt.Sprintf("SELECT v FROM soak WHERE id = %d", w.id)).Scan(&v); err != nil {
 		return err
 	}
-	if w.doubt {
-		w.v, w.doubt = v, false
-	}
-	if v != w.v {
+	if v > w.v || v < w.v && w.wrote {
 		return fmt.Errorf("stale read: %d, written was %d", v, w.v)
 	}
 	return nil
@@ -132,7 +131,7 @@ func (w *worker) transaction(ctx context.Context, commit bool) error {
 	if err := tx.Commit(); err != nil {
 		return err
 	}
-	w.v++
+	w.v, w.wrote = w.v+1, true
 	return w.readBack(ctx, c)
 }
 
@@ -332,28 +331,47 @@ func garbage(ctx context.Context, w *worker) error {
 	return nil
 }
 
-// kill ends another connection of the same user by the number that it was told.
+// kill ends another connection of the same user in the middle of a statement, by
+// the number that it was told.
 func kill(ctx context.Context, w *worker) error {
 	db, victim, err := connect(ctx, w.addr, nil)
 	if err != nil {
 		return err
 	}
 	defer db.Close()
-	defer victim.Close()
-	var id, slept int64
+	var id int64
 	if err := victim.QueryRowContext(ctx, "SELECT CONNECTION_ID()").Scan(&id); err != nil {
 		return err
 	}
+	ended := make(chan error, 1)
+	go func() {
+		var slept int
+		err := victim.QueryRowContext(ctx, "SELECT SLEEP(20)").Scan(&slept)
+		if err == nil && slept == 0 {
+			ended <- fmt.Errorf("connection %d slept on after KILL", id)
+			return
+		}
+		ended <- nil
+	}()
+	if err := w.killSleeper(ctx, id); err != nil {
+		victim.Close()
+		return err
+	}
+	return <-ended
+}
+
+// killSleeper waits until the connection sleeps in its statement and kills it.
+func (w *worker) killSleeper(ctx context.Context, id int64) error {
 	c, err := w.conn(ctx)
 	if err != nil {
 		return err
 	}
-	if _, err := c.ExecContext(ctx, fmt.Sprintf("KILL %d", id)); err != nil {
-		return err
+	for asleep := 0; asleep == 0; {
+		err := c.QueryRowContext(ctx, "SELECT COUNT(*) FROM performance_schema.processlist WHERE ID = ? AND INFO LIKE 'SELECT SLEEP%'", id).Scan(&asleep)
+		if err != nil {
+			return err
+		}
 	}
-	// KILL does not wait: the victim may get as far as its next statement.
-	if err := victim.QueryRowContext(ctx, "SELECT SLEEP(15)").Scan(&slept); err == nil && slept == 0 {
-		return fmt.Errorf("connection %d goes on after KILL", id)
-	}
-	return nil
+	_, err = c.ExecContext(ctx, fmt.Sprintf("KILL %d", id))
+	return err
 }

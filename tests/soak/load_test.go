@@ -21,7 +21,8 @@ type load struct {
 
 	mu     sync.Mutex
 	done   map[string]int // pieces of work by kind
-	faults []error        // what should not have happened, the first ones
+	failed map[string]int // those that did not end as they should
+	faults []error        // the first ones of each kind
 }
 
 // worker is one client. Only its own goroutine uses it.
@@ -32,15 +33,13 @@ type worker struct {
 	db   *sql.DB
 	// c is the lasting connection. Not db itself: that would quietly connect
 	// again when the connection is lost.
-	c *sql.Conn
-	v int64 // what its row holds
-	// doubt: at first and after a fault v may be wrong; the next read back takes
-	// what it sees.
-	doubt bool
+	c     *sql.Conn
+	wrote bool  // c has written: from then on it reads its own writes
+	v     int64 // what the worker's row holds
 }
 
 func newLoad(addr string, workers int) *load {
-	return &load{addr: addr, workers: workers, think: 20 * time.Millisecond, done: map[string]int{}}
+	return &load{addr: addr, workers: workers, think: 20 * time.Millisecond, done: map[string]int{}, failed: map[string]int{}}
 }
 
 // run works until the context ends and returns once all workers have closed
@@ -54,7 +53,7 @@ func (l *load) run(ctx context.Context) {
 }
 
 func (l *load) work(ctx context.Context, id int) {
-	w := &worker{id: id, addr: l.addr, rng: rand.New(rand.NewPCG(uint64(id), 2)), doubt: true}
+	w := &worker{id: id, addr: l.addr, rng: rand.New(rand.NewPCG(uint64(id), 2))}
 	defer w.disconnect()
 	for ctx.Err() == nil {
 		k := pick(w.rng.IntN(totalWeight))
@@ -64,7 +63,6 @@ func (l *load) work(ctx context.Context, id int) {
 		l.note(k.name, err, w)
 		if err != nil {
 			w.disconnect() // a fault shows once, not at each later step
-			w.doubt = true
 		}
 		select {
 		case <-ctx.Done():
@@ -78,8 +76,11 @@ func (l *load) note(kind string, err error, w *worker) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.done[kind]++
-	if err != nil && len(l.faults) < 20 {
-		l.faults = append(l.faults, fmt.Errorf("worker %d, %s: %w", w.id, kind, err))
+	if err == nil {
+		return
+	}
+	if l.failed[kind]++; l.failed[kind] <= 3 {
+		l.faults = append(l.faults, fmt.Errorf("%s worker %d, %s: %w", time.Now().Format(time.TimeOnly), w.id, kind, err))
 	}
 }
 
@@ -98,6 +99,13 @@ func (w *worker) conn(ctx context.Context) (*sql.Conn, error) {
 	var err error
 	if w.db, w.c, err = connect(ctx, w.addr, nil); err != nil {
 		return nil, fmt.Errorf("connect: %w", err)
+	}
+	// Where the row stands is known for sure from the source, which a locking
+	// read goes to: a fault may have left that open, another load was here before.
+	w.wrote = false
+	row := w.c.QueryRowContext(ctx, fmt.Sprintf("SELECT v FROM soak WHERE id = %d FOR UPDATE", w.id))
+	if err := row.Scan(&w.v); err != nil {
+		return nil, err
 	}
 	return w.c, nil
 }

@@ -34,7 +34,7 @@ func TestSoak(t *testing.T) {
 	rss := <-memory
 
 	for _, name := range slices.Sorted(maps.Keys(l.done)) {
-		t.Logf("%7d x %s", l.done[name], name)
+		t.Logf("%7d x %-20s %d failed", l.done[name], name, l.failed[name])
 	}
 	if err := l.err(); err != nil {
 		t.Error(err)
