@@ -46,7 +46,7 @@ func TestDirectlyOnSource(t *testing.T) {
 // TestReadYourWrites is the promise: each connection sees all of its own
 // writes, whichever node answers, while the appliers stop and start.
 func TestReadYourWrites(t *testing.T) {
-	p := cluster.StartCauseway(t, shared, roomyBudget)
+	p := cluster.StartCauseway(t, shared, roomyBudget+patient)
 	r := open(t, p.Addr, reads(t), seed(t))
 	r.measured = true
 	mustBeClean(t, r)
@@ -70,6 +70,11 @@ func TestSkippedTokenCheckIsSeen(t *testing.T) {
 // roomyBudget keeps the fallback budget out of the way: what happens when it
 // is used up is tests/budget's.
 const roomyBudget = "[fallback]\nqps = 1000000\nburst = 1000000\n"
+
+// patient lets a read wait for a replica for as long as one needs on a slow
+// and busy machine; also, waiting readers do not write, so that the replicas
+// can catch up after a stop.
+const patient = "[routing]\nwait = \"200ms\"\n"
 
 func mustBeClean(t *testing.T, r *run) {
 	t.Helper()

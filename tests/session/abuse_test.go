@@ -35,6 +35,7 @@ func packet(n int, seq uint8, payload []byte) []byte {
 // the greeting. The connection must end, or get an error, in good time.
 func TestBadInputBeforeLogin(t *testing.T) {
 	needsCauseway(t)
+	lay(t, nil)
 	garbage := make([]byte, 64<<10)
 	rand.Read(garbage)
 	for name, input := range map[string][]byte{
@@ -70,6 +71,7 @@ func TestBadInputBeforeLogin(t *testing.T) {
 // TestSilentClient opens connections that say nothing, or half an answer.
 func TestSilentClient(t *testing.T) {
 	needsCauseway(t)
+	lay(t, nil)
 	for range 20 {
 		nc, err := net.Dial("tcp", throughCauseway())
 		if err != nil {

@@ -86,8 +86,8 @@ func TestTooLargePacket(t *testing.T) {
 		}
 		a, err := c.Query("SELECT '" + strings.Repeat("x", 130<<20) + "'")
 		t.Logf("%s: code %d, %v", addr, a.Code(), err)
-		if err == nil && a.Code() != wire.ErrNetPacketTooLarge {
-			t.Errorf("%s: 130 MB were answered with %v", addr, a.Err())
+		if err != nil || a.Code() != wire.ErrNetPacketTooLarge {
+			t.Errorf("%s: 130 MB were answered with %v, %v", addr, a.Err(), err)
 		}
 		c.Close()
 	}
