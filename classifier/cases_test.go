@@ -21,3 +21,15 @@ func TestCases(t *testing.T) {
 		}
 	}
 }
+
+// TestTokensAlone: the token check finds the same without the parser.
+func TestTokensAlone(t *testing.T) {
+	for _, tc := range cases.All() {
+		if tc.Kind == classifier.Read || tc.Flags.Has(classifier.ExecutableComment) {
+			continue // the parser takes nothing back there: TestCases
+		}
+		if got := classifier.TokensAlone([]byte(tc.SQL), classifier.Mode{}); got != tc.Kind {
+			t.Errorf("%q: %s, want %s", tc.SQL, got, tc.Kind)
+		}
+	}
+}

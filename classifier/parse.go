@@ -34,39 +34,37 @@ func (c *Classifier) secondOpinion(v *verdict, count int, sql []byte, m Mode, de
 	if len(sql) > maxParsed || deep > maxParsedNest {
 		return
 	}
-	stmts, ok := c.parse(withoutComments(sql, m), m)
-	if !ok {
-		return
-	}
-	if len(stmts) != count {
-		v.kind = Unknown
-		v.flags |= unknownFlags
-		return
-	}
-	for _, s := range stmts {
-		o := &opinion{readOnly: c.readOnly}
-		o.of(s)
-		if o.kind != Empty {
-			*v = join(*v, verdict{kind: o.kind, flags: o.flags})
-		}
+	o := opinion{readOnly: c.readOnly, verdict: *v}
+	if c.parsers.ask(&o, withoutComments(sql, m), m, count) {
+		*v = o.verdict
 	}
 }
 
-// parse returns the parser's trees; false if it cannot parse the text.
-func (c *Classifier) parse(sql string, m Mode) (stmts []ast.StmtNode, ok bool) {
-	p := c.parsers.get()
+// ask forms an opinion; false if the parser cannot parse the text. The trees
+// belong to the parser, so it goes back to the pool after they were read.
+func (p *parserPool) ask(o *opinion, sql string, m Mode, count int) (ok bool) {
+	one := p.get()
 	defer func() {
 		// The parser is a large generated program that gets users' bytes. What
 		// it cannot stand is a text it cannot parse; the instance is dropped.
 		if recover() != nil {
-			stmts, ok = nil, false
+			ok = false
 			return
 		}
-		c.parsers.pool.Put(p)
+		p.pool.Put(one)
 	}()
-	p.SetSQLMode(m.parserMode())
-	stmts, _, err := p.Parse(sql, "", "")
-	return stmts, err == nil
+	one.SetSQLMode(m.parserMode())
+	stmts, _, err := one.Parse(sql, "", "")
+	if err != nil {
+		return false
+	}
+	if len(stmts) != count {
+		o.object(Unknown, unknownFlags)
+	}
+	for _, s := range stmts {
+		o.of(s)
+	}
+	return true
 }
 
 func (m Mode) parserMode() mysql.SQLMode {
@@ -104,11 +102,10 @@ func withoutComments(sql []byte, m Mode) string {
 	}
 }
 
-// opinion is what the parser's tree shows about one statement.
+// opinion is a verdict as the parser's trees change it.
 type opinion struct {
 	readOnly map[string]bool
-	kind     Kind // Empty: nothing to object
-	flags    Flags
+	verdict  verdict
 }
 
 // of judges the top of the tree.
@@ -129,8 +126,7 @@ func (o *opinion) of(s ast.StmtNode) {
 
 // object takes the verdict back.
 func (o *opinion) object(k Kind, f Flags) {
-	o.kind = k
-	o.flags |= f
+	o.verdict = join(o.verdict, verdict{kind: k, flags: f})
 }
 
 // Enter looks at one node of the tree.
