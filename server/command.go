@@ -207,7 +207,9 @@ func (s *session) changeUser(f wire.Frame) error {
 		return fmt.Errorf("change of user: %w", err)
 	}
 	s.closeBackends()
+	s.srv.mu.Lock() // KILL asks for the user
 	s.login = login
+	s.srv.mu.Unlock()
 	s.reset()
 	if !s.greet() {
 		return errQuit

@@ -34,8 +34,11 @@ func (s *session) lostAnswer(c *backend.Conn, j *job, err error) error {
 	}
 	var refused *stateRefused
 	if errors.As(err, &refused) {
-		s.dropHome(err)
-		return s.fail(asClientError(err))
+		gone := s.dropHome(err)
+		if werr := s.fail(asClientError(err)); werr != nil {
+			return werr
+		}
+		return overOnly(gone)
 	}
 	if mayHaveCommitted(j.class) {
 		s.doubt = &doubt{addr: c.Node.Addr, account: c.Account(), thread: c.ThreadID, established: c.Established}
@@ -71,6 +74,11 @@ func (s *session) tellLost(c *backend.Conn, j *job, err, gone error) error {
 	if werr := s.fail(wire.NewError(wire.ErrNetRead, "Causeway: the connection to source %s was lost during the statement; %s", c.Node.Addr, outcome)); werr != nil {
 		return werr
 	}
+	return overOnly(gone)
+}
+
+// overOnly returns what dropHome said if it ends the session.
+func overOnly(gone error) error {
 	var over *sessionGone
 	if errors.As(gone, &over) {
 		return gone

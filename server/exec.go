@@ -20,13 +20,17 @@ func (s *session) run1(j *job) error {
 	s.relay.err, s.relay.ok, s.relay.started = nil, wire.OK{}, false
 	j.seq = s.client.Sequence()
 	if s.aborted != "" {
-		if done, err := s.whileAborted(j.class); done {
+		if done, err := s.whileAborted(j); done {
 			return err
 		}
 	}
 	s.settleDoubt()
 	v := s.view()
-	p := decide(j.class, s.facts(v))
+	f := s.facts(v)
+	p := decide(j.class, f)
+	if j.want == expectPrepare {
+		p = decidePrepare(j.class, f)
+	}
 	s.route = route{reason: p.reason, digest: j.class.Digest, view: v.Seq}
 	switch {
 	case p.target == toRefuse:
@@ -53,14 +57,15 @@ func (s *session) run1(j *job) error {
 }
 
 // whileAborted answers for a transaction that no longer exists.
-func (s *session) whileAborted(c *classifier.Class) (bool, error) {
+func (s *session) whileAborted(j *job) (bool, error) {
 	why := s.aborted
-	switch c.Kind {
-	case classifier.Rollback:
+	switch {
+	case j.want == expectPrepare: // ends nothing, whatever it prepares
+	case j.class.Kind == classifier.Rollback:
 		s.aborted = ""
 		s.noteLocal(reasonLocal)
 		return true, s.sendOK()
-	case classifier.Commit:
+	case j.class.Kind == classifier.Commit:
 		s.aborted = ""
 	}
 	s.noteLocal(reasonRefused)
@@ -96,7 +101,7 @@ func (s *session) runOnHome(j *job) error {
 	if err != nil {
 		return s.answerError(j, err)
 	}
-	if err := s.sendNextTrx(c, j.class); err != nil {
+	if err := s.sendNextTrx(c, j); err != nil {
 		return s.answerError(j, err)
 	}
 	if s.begin != "" {

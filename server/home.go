@@ -139,11 +139,11 @@ func (s *session) defaults(v *backend.View) map[string]string {
 }
 
 // sendNextTrx runs SET TRANSACTION statements that were held back.
-func (s *session) sendNextTrx(c *backend.Conn, class *classifier.Class) error {
-	if len(s.nextTrx) == 0 {
+func (s *session) sendNextTrx(c *backend.Conn, j *job) error {
+	if len(s.nextTrx) == 0 || j.want != expectResult { // PREPARE and its like start nothing
 		return nil
 	}
-	switch class.Kind {
+	switch j.class.Kind {
 	case classifier.Set, classifier.Use, classifier.Diagnostics:
 		return nil
 	}

@@ -57,6 +57,23 @@ func decide(c *classifier.Class, f facts) plan {
 	return plan{target: toHome, reason: kindReason(c.Kind)}
 }
 
+// decidePrepare says where COM_STMT_PREPARE goes. It runs nothing: no
+// transaction begins, moves or ends by it, and nothing is refused before it is
+// executed.
+func decidePrepare(c *classifier.Class, f facts) plan {
+	switch {
+	case f.readOnlyTrx && c.Kind == classifier.Read && !c.Flags.Any(homeFlags):
+		return plan{target: toTrx, reason: reasonReadOnlyTrx}
+	case f.readOnlyTrx:
+		return plan{target: toHome, reason: reasonSession}
+	case c.Kind == classifier.Read:
+		p := decideRead(c, f)
+		p.begin = false
+		return p
+	}
+	return plan{target: toHome, reason: kindReason(c.Kind)}
+}
+
 // homeFlags bind a read to the connection that has what it uses.
 const homeFlags = classifier.UsesUserVars | classifier.SetsUserVars | classifier.UsesLastInsertID |
 	classifier.SetsLastInsertID | classifier.UsesDiagnostics | classifier.GetLock | classifier.ReleaseLock | classifier.UnknownFunction

@@ -46,7 +46,7 @@ func (s *session) resend(j *job) error {
 func (s *session) tryReplica(c *backend.Conn, j *job, p plan) (again bool, err error) {
 	held := s.nextTrx
 	if p.begin {
-		if err := s.sendNextTrx(c, j.class); err != nil {
+		if err := s.sendNextTrx(c, j); err != nil {
 			return false, s.answerError(j, err)
 		}
 	}
@@ -122,7 +122,9 @@ func (s *session) noteResend(c *backend.Conn, j *job) {
 }
 
 func (s *session) dropReplica(c *backend.Conn) {
-	delete(s.replicas, c.Node.Addr)
+	if s.replicas[c.Node.Addr] == c {
+		delete(s.replicas, c.Node.Addr)
+	}
 	if s.readTrx == c {
 		s.readTrx = nil
 	}
@@ -130,6 +132,7 @@ func (s *session) dropReplica(c *backend.Conn) {
 		s.last = nil
 	}
 	s.srv.metrics.backendOpen(c.Node.Addr).Dec()
+	c.Broken = true // statements may still refer to it
 	c.Close()
 }
 

@@ -98,7 +98,7 @@ func newSession(srv *Server, client *wire.Conn, login *Login, id uint32) *sessio
 func (s *session) reset() {
 	s.state = backend.EmptyState.WithSchema(s.login.Database)
 	s.modeState = nil
-	s.readTrx, s.nextTrx, s.oneShot, s.aborted = nil, nil, false, ""
+	s.readTrx, s.nextTrx, s.oneShot, s.begin, s.aborted = nil, nil, false, "", ""
 	s.homeOnly, s.sticky, s.stale, s.refused = reasonNone, stickyState{}, nil, nil
 	s.last, s.stmts = nil, nil
 	s.wants = defaultWants()
@@ -213,6 +213,7 @@ func (s *session) quit(c *backend.Conn) {
 	}
 	s.srv.metrics.backendOpen(c.Node.Addr).Dec()
 	c.Quit()
+	c.Broken = true // statements may still refer to it
 }
 
 // facts gathers what decide needs.

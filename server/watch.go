@@ -115,7 +115,7 @@ func (s *session) kill(class *classifier.Class) (bool, error) {
 	switch {
 	case target == nil:
 		return true, s.fail(wire.NewError(wire.ErrNoSuchThread, "Unknown thread id: %d", id))
-	case target.login.User != s.login.User:
+	case s.srv.userOf(target) != s.login.User:
 		return true, s.fail(wire.NewError(errKillDenied, "You are not owner of thread %d", id))
 	}
 	c := target.busyOn.Load()
@@ -149,6 +149,13 @@ func (s *Server) sessionOf(id uint32) *session {
 		}
 	}
 	return nil
+}
+
+// userOf is who a session is logged in as; COM_CHANGE_USER may be changing it.
+func (s *Server) userOf(x *session) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return x.login.User
 }
 
 // errKillDenied is MySQL's ER_KILL_DENIED_ERROR.
