@@ -365,7 +365,7 @@ func (c *fakeConn) query(text string) {
 		c.set(rest)
 	case "use":
 		c.use(rest)
-	case "begin", "start":
+	case "begin", "start", "xa":
 		c.status |= wire.StatusInTrans
 		if strings.Contains(strings.ToLower(text), "read only") {
 			c.status |= wire.StatusInTransReadonly

@@ -358,3 +358,6 @@ func wantTexts(t testing.TB, n *fakeNode, want ...string) {
 }
 
 func gtidMust(s string) gtid.Set { return gtid.MustParse(s) }
+
+// noSource makes a view one of a cluster whose source is not known.
+func noSource(v *backend.View) { v.Source = nil }

@@ -102,7 +102,7 @@ func TestDecide(t *testing.T) {
 		{"read of no table in a transaction", class(classifier.Read, classifier.NoTable), homeTrx, home(reasonTransaction)},
 		{"read with user variables elsewhere", class(classifier.Read, none), facts{userVars: true}, replica},
 		{"read, transactions read only", class(classifier.Read, none), readOnly, replica},
-		{"read, the next transaction read only", class(classifier.Read, none), nextOnly, replica},
+		{"read, the next transaction read only", class(classifier.Read, none), nextOnly, home(reasonOneShot)},
 
 		// autocommit=0.
 		{"autocommit=0: read", class(classifier.Read, none), off, home(reasonTransaction)},
@@ -140,7 +140,8 @@ func TestDecide(t *testing.T) {
 		// In a read-only transaction on a replica, nothing read yet.
 		{"fresh: read", class(classifier.Read, none), freshTrx, inTrx},
 		{"fresh: read for the source", class(classifier.ReadSource, none), freshTrx, inTrx},
-		{"fresh: read of a user variable", class(classifier.Read, classifier.UsesUserVars), freshTrx, moved},
+		{"fresh: read of a user variable", class(classifier.Read, classifier.UsesUserVars), freshTrx, inTrx},
+		{"fresh: read that sets one", class(classifier.Read, classifier.SetsUserVars), freshTrx, moved},
 		{"fresh: @a alone", class(classifier.ReadSource, classifier.UsesUserVars|classifier.NoTable), freshTrx, home(reasonSourceOnly)},
 		{"fresh: LAST_INSERT_ID() alone", class(classifier.ReadSource, classifier.UsesLastInsertID|classifier.NoTable), freshTrx, home(reasonSourceOnly)},
 		{"fresh: an unknown function alone", class(classifier.Read, classifier.UnknownFunction|classifier.NoTable), freshTrx, moved},
@@ -149,7 +150,8 @@ func TestDecide(t *testing.T) {
 		{"fresh: ROLLBACK", class(classifier.Rollback, none), freshTrx, inTrx},
 		{"fresh: SAVEPOINT", class(classifier.Savepoint, none), freshTrx, inTrx},
 		{"fresh: empty", class(classifier.Empty, none), freshTrx, inTrx},
-		{"fresh: BEGIN", begin(classifier.Trx{}), freshTrx, ending(beginAtHome)},
+		{"fresh: BEGIN", begin(classifier.Trx{}), freshTrx, inTrx},
+		{"fresh: START TRANSACTION READ WRITE", begin(classifier.Trx{ReadWrite: true}), freshTrx, ending(beginAtHome)},
 		{"fresh: READ ONLY again", begin(classifier.Trx{ReadOnly: true}), freshTrx, ending(beginThere)},
 		{"fresh: SET", class(classifier.Set, none), freshTrx, home(reasonSession)},
 		{"fresh: SET TRANSACTION", class(classifier.SetTransaction, none), freshTrx, inTrx},
@@ -177,16 +179,18 @@ func TestDecide(t *testing.T) {
 		// After a read its snapshot cannot move.
 		{"used: read", class(classifier.Read, none), usedTrx, inTrx},
 		{"used: read for the source", class(classifier.ReadSource, none), usedTrx, inTrx},
-		{"used: read of a user variable", class(classifier.Read, classifier.UsesUserVars), usedTrx, refused},
+		{"used: read of a user variable", class(classifier.Read, classifier.UsesUserVars), usedTrx, inTrx},
+		{"used: read that sets one", class(classifier.Read, classifier.SetsUserVars), usedTrx, refused},
 		{"used: @a alone", class(classifier.ReadSource, classifier.UsesUserVars|classifier.NoTable), usedTrx, home(reasonSourceOnly)},
 		{"used: an unknown function", class(classifier.Read, classifier.UnknownFunction), usedTrx, refused},
 		{"used: GET_LOCK alone", class(classifier.ReadSource, classifier.GetLock|classifier.NoTable), usedTrx, home(reasonSourceOnly)},
 		{"used: SHOW WARNINGS", class(classifier.Diagnostics, none), usedTrx, last},
 		{"used: COMMIT", class(classifier.Commit, none), usedTrx, inTrx},
 		{"used: ROLLBACK", class(classifier.Rollback, none), usedTrx, inTrx},
-		{"used: BEGIN", begin(classifier.Trx{}), usedTrx, ending(beginAtHome)},
+		{"used: BEGIN", begin(classifier.Trx{}), usedTrx, inTrx},
+		{"used: WITH CONSISTENT SNAPSHOT", begin(classifier.Trx{Snapshot: true}), usedTrx, ending(beginAtHome)},
 		{"used: READ ONLY again", begin(classifier.Trx{ReadOnly: true}), usedTrx, ending(beginThere)},
-		{"used: BEGIN, transactions read only", begin(classifier.Trx{}), facts{readOnlyTrx: true, readOnly: true}, ending(beginThere)},
+		{"used: BEGIN, transactions read only", begin(classifier.Trx{}), facts{readOnlyTrx: true, readOnly: true}, inTrx},
 		{"used: READ WRITE, transactions read only", begin(classifier.Trx{ReadWrite: true}), facts{readOnlyTrx: true, readOnly: true}, ending(beginAtHome)},
 		{"used: SET", class(classifier.Set, none), usedTrx, home(reasonSession)},
 		{"used: USE", class(classifier.Use, none), usedTrx, home(reasonSession)},
@@ -272,4 +276,39 @@ func TestDecideIsComplete(t *testing.T) {
 			}
 		}
 	})
+}
+
+// PREPARE runs nothing: it neither begins, moves or ends a transaction nor is
+// anything refused before its execution.
+func TestDecidePrepare(t *testing.T) {
+	eachSituation(func(f facts) {
+		for _, k := range allKinds {
+			for bit := range 30 {
+				p := decidePrepare(class(k, 1<<bit), f)
+				if p.begin || p.endTrx || p.move || p.target == toRefuse || p.target == toLast || p.reason == reasonNone {
+					t.Fatalf("%v in %+v: %+v", k, f, p)
+				}
+				if p.target != toHome && k != classifier.Read {
+					t.Fatalf("%v in %+v: %+v", k, f, p)
+				}
+			}
+		}
+	})
+	for _, c := range []struct {
+		name  string
+		class *classifier.Class
+		facts facts
+		want  plan
+	}{
+		{"read", class(classifier.Read, 0), idle, replica},
+		{"read, autocommit=0 and read only", class(classifier.Read, 0), offReadOnly, plan{target: toReplica, reason: reasonReadOnlyTrx}},
+		{"read in a read-only transaction", class(classifier.Read, 0), usedTrx, inTrx},
+		{"DDL in a read-only transaction", class(classifier.DDL, classifier.ImplicitCommit), usedTrx, home(reasonSession)},
+		{"write in a read-only transaction", class(classifier.Write, 0), freshTrx, home(reasonSession)},
+		{"write", class(classifier.Write, 0), idle, home(reasonWrite)},
+	} {
+		if got := decidePrepare(c.class, c.facts); got != c.want {
+			t.Errorf("%s: got %+v, want %+v", c.name, got, c.want)
+		}
+	}
 }
