@@ -49,5 +49,6 @@ fuzz: ## every fuzz target for SECONDS=20
 sysbench: build ## sysbench through Causeway for 60 s a run
 	CAUSEWAY_BIN=$(CURDIR)/bin/causeway SYSBENCH_TIME=60s go test -count=1 -v -timeout 30m ./tests/sysbench
 
-clean: demo-down ## remove what was built; the cache with MySQL stays
+clean: demo-down ## end all clusters of this folder, remove what was built; the cache with MySQL stays
+	@for conf in $(wildcard .cluster/*/cluster.conf); do scripts/cluster --dir $$(dirname $$conf) down; done
 	rm -rf bin .cluster

@@ -105,7 +105,7 @@ super_read_only=ON' ;;
 
 		$flush
 		innodb_buffer_pool_size=$buffer_pool
-		innodb_redo_log_capacity=256M
+		loose_innodb_redo_log_capacity=256M
 		innodb_use_native_aio=OFF
 		max_connections=1200
 		max_allowed_packet=128M
@@ -139,7 +139,7 @@ init_template() {
 		GRANT PROXY ON ''@'' TO root@'127.0.0.1' WITH GRANT OPTION;
 	TEXT
 	"$bin/mysqld" --no-defaults --initialize-insecure --datadir="$work/data" --init-file="$work/init.sql" \
-		--secure-file-priv= --innodb-use-native-aio=OFF --innodb-redo-log-capacity=8M --disable-log-bin \
+		--secure-file-priv= --innodb-use-native-aio=OFF --loose-innodb-redo-log-capacity=8M --disable-log-bin \
 		--log-error="$work/log" "${as_root[@]}" ||
 		{ tail -20 "$work/log" >&2; die "mysqld --initialize failed" "Its log is above."; }
 	rm -f "$work/data/auto.cnf"
