@@ -39,7 +39,14 @@ type Causeway struct {
 // fails, the end of the log is printed.
 func StartCauseway(t testing.TB, c *Cluster, extra string) *Causeway {
 	t.Helper()
-	cw, stop, err := StartSharedCauseway(c, extra)
+	return StartCausewayAt(t, c.Addrs(), extra)
+}
+
+// StartCausewayAt is StartCauseway with other addresses for the nodes: tests
+// that put something of their own between Causeway and the nodes.
+func StartCausewayAt(t testing.TB, servers []string, extra string) *Causeway {
+	t.Helper()
+	cw, stop, err := startCauseway(servers, extra)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,6 +65,10 @@ func StartCauseway(t testing.TB, c *Cluster, extra string) *Causeway {
 // StartSharedCauseway is StartCauseway for TestMain. The function that it
 // returns asks Causeway to end and says if it did not end well.
 func StartSharedCauseway(c *Cluster, extra string) (*Causeway, func() error, error) {
+	return startCauseway(c.Addrs(), extra)
+}
+
+func startCauseway(servers []string, extra string) (*Causeway, func() error, error) {
 	binary, err := Build()
 	if err != nil {
 		return nil, nil, err
@@ -70,7 +81,7 @@ func StartSharedCauseway(c *Cluster, extra string) (*Causeway, func() error, err
 	if cw.Addr, cw.HTTP, err = freeAddrs(); err != nil {
 		return nil, nil, err
 	}
-	if err := os.WriteFile(cw.Config, []byte(ConfigText(cw.Addr, cw.HTTP, c.Addrs())+extra), 0o600); err != nil {
+	if err := os.WriteFile(cw.Config, []byte(ConfigText(cw.Addr, cw.HTTP, servers)+extra), 0o600); err != nil {
 		return nil, nil, err
 	}
 	if err := cw.start(binary); err != nil {
