@@ -31,6 +31,8 @@ type fakeNode struct {
 	threads  map[uint32]bool // in the process list
 	thread   uint32
 	refuse   *wire.Error // to new connections
+
+	raw func(payload []byte) // sees every command as it came
 }
 
 // entry is one command as a node got it. Causeway's own commands are not kept.
@@ -281,6 +283,9 @@ func (c *fakeConn) rowsWith(columns int, tune func(*wire.OK), rows ...[]string) 
 // serve answers one command.
 func (c *fakeConn) serve(payload []byte) {
 	text := string(payload[1:])
+	if c.node.raw != nil {
+		c.node.raw(payload)
+	}
 	switch cmd := wire.Command(payload[0]); cmd {
 	case wire.ComQuery:
 		if c.caps.Has(wire.CapQueryAttributes) {
