@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"causeway/gtid"
@@ -18,8 +19,33 @@ type Config struct {
 	TLSMode        string
 	TLSConfig      *tls.Config
 	ConnectTimeout time.Duration
+	// DialLimit is how many connections to one node may be under way at once: a
+	// storm of clients must not make every one of them time out.
+	DialLimit int
 	// TrackedVariables are the session variables whose changes the server reports.
 	TrackedVariables []string
+
+	turns sync.Map // node address -> chan struct{}, see takeTurn
+}
+
+// takeTurn waits until a connection to a node may be made. The wait is not part
+// of the connection's own timeout.
+func (c *Config) takeTurn(ctx context.Context, addr string) (done func(), err error) {
+	limit := c.DialLimit
+	if limit <= 0 {
+		limit = 16
+	}
+	v, ok := c.turns.Load(addr)
+	if !ok {
+		v, _ = c.turns.LoadOrStore(addr, make(chan struct{}, limit))
+	}
+	turn := v.(chan struct{})
+	select {
+	case turn <- struct{}{}:
+		return func() { <-turn }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // Account is who a connection logs in as, and the client's capabilities that
@@ -79,6 +105,11 @@ var (
 // attrs are the connection attributes to show to the server, the client's own.
 // It costs one round trip after the login.
 func Open(ctx context.Context, cfg *Config, node *Node, acc Account, attrs map[string]string, schema string, base map[string]string) (*Conn, error) {
+	done, err := cfg.takeTurn(ctx, node.Addr)
+	if err != nil {
+		return nil, err
+	}
+	defer done()
 	ctx, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
 	defer cancel()
 	wc, greeting, err := Dial(ctx, DialConfig{

@@ -179,6 +179,9 @@ func (s *session) exchange(c *backend.Conn, j *job, plain bool) error {
 		onOK: r.onOK, track: r.track, scratch: r.scratch, statementID: r.statementID,
 		finish: mayHaveCommitted(j.class),
 	}
+	if j.want == expectSimple && j.class == useClass {
+		r.fixWarnings, r.warnings = true, s.warnings // COM_INIT_DB leaves the diagnostics alone
+	}
 	if c == s.home && s.readTrx != nil {
 		r.addStatus = s.readTrx.Status & trxStatus // the client's transaction is on the replica
 	}
@@ -274,7 +277,10 @@ func (s *session) finish(c *backend.Conn, j *job) {
 		c.Status = r.ok.Status
 	}
 	if j.class.Kind != classifier.Diagnostics && (j.want == expectResult || j.want == expectPrepare) {
-		s.last, s.refused = c, nil
+		s.last, s.refused, s.warnings = c, nil, r.ok.Warnings
+		if r.err != nil {
+			s.warnings = 1
+		}
 		if c.Node.Role != backend.RoleReplica || s.relay.extraWarnings == 0 {
 			s.stale = nil
 		}

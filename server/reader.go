@@ -292,12 +292,16 @@ func anyUsable(v *backend.View, tried []string) bool {
 
 // waitCovered waits until a replica covers the token.
 func (s *session) waitCovered(need balance.Need, limit time.Duration, tried []string) *backend.Conn {
-	if limit <= 0 || need.Token.IsEmpty() {
+	start := time.Now()
+	until := need.Token
+	if need.MaxStaleness > 0 {
+		until = s.view().SourcePosition // who has that is fresh
+	}
+	if limit <= 0 || until.IsEmpty() {
 		return nil
 	}
-	start := time.Now()
 	for {
-		v, ok := s.srv.opts.Monitor.WaitCovered(s.ctx, need.Token, start.Add(limit))
+		v, ok := s.srv.opts.Monitor.WaitCovered(s.ctx, until, start.Add(limit))
 		s.route.waited = time.Since(start)
 		if !ok {
 			s.srv.metrics.waits.WithLabelValues("timeout").Inc()

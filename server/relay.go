@@ -70,6 +70,9 @@ type relay struct {
 	extraRow []byte
 	// addStatus is added to the status flags of every OK.
 	addStatus wire.Status
+	// fixWarnings replaces the warning count by warnings.
+	fixWarnings bool
+	warnings    uint16
 	// extraWarnings is added to the warning count of the last OK.
 	extraWarnings uint16
 
@@ -325,6 +328,10 @@ func (r *relay) finishResult(b []byte, ok *wire.OK) error {
 func (r *relay) forwardOK(b []byte, ok *wire.OK, last bool) error {
 	eof := ok.Header == wire.HeaderEOF && !r.toCaps.Has(wire.CapDeprecateEOF)
 	changed := eof || len(ok.Info) > 0 && !r.toCaps.Has(wire.CapSessionTrack) || ok.Track != nil || ok.Status.Has(wire.StatusSessionStateChanged)
+	if r.fixWarnings {
+		ok.Warnings = r.warnings
+		changed = true
+	}
 	if r.addStatus != 0 {
 		ok.Status |= r.addStatus
 		changed = true
@@ -458,94 +465,6 @@ func (r *relay) clientWrote(err error) error {
 		return nil
 	}
 	return r.lost
-}
-
-// prepareOK handles the first packet of a PREPARE's answer.
-func (r *relay) prepareOK(b []byte) error {
-	payload := b[wire.HeaderSize:]
-	id, columns, params, _, err := wire.ParsePrepareOK(payload)
-	if err != nil {
-		return r.malformed("%v", err)
-	}
-	r.prepared = prepared{id, columns, params}
-	wire.SetStatementID(payload, r.statementID)
-	b[3] += r.delta
-	r.pos += len(b)
-	r.seq++
-	return r.prepareDefs(int(params), int(columns))
-}
-
-// prepareDefs relays the definitions of a PREPARE's answer: parameters, then
-// columns, each group with an EOF of its own for an older client.
-func (r *relay) prepareDefs(groups ...int) error {
-	r.phase = phaseDefs
-	for _, n := range groups {
-		if n == 0 {
-			continue
-		}
-		r.count = n
-		r.phase = phaseDefs
-		if err := r.defs(); err != nil || r.done {
-			return err
-		}
-	}
-	r.done = true
-	return nil
-}
-
-// defs relays counted definitions to the last byte of the last one.
-func (r *relay) defs() error {
-	for r.count > 0 || r.left > 0 || r.split {
-		more, err := r.step()
-		if err != nil || r.done { // done: an ERR in place of a definition
-			return err
-		}
-		if more {
-			continue
-		}
-		if err := r.forward(); err != nil {
-			return err
-		}
-		if err := r.from.Fill(); err != nil {
-			return &backendError{err}
-		}
-	}
-	if r.boundary {
-		return r.endColumns(wire.StatusAutocommit)
-	}
-	return nil
-}
-
-// localInfile passes the request on and the client's file back, packet by
-// packet, up to the empty one. The file is read by the client, never here.
-func (r *relay) localInfile(b []byte) error {
-	b[3] += r.delta
-	r.pos += len(b)
-	r.seq++
-	r.phase = phaseFirst
-	if err := r.forward(); err != nil {
-		return err
-	}
-	r.to.SetSequence(r.seq + r.delta)
-	for full := false; ; {
-		raw, err := r.to.ReadRaw()
-		if err != nil {
-			return &clientError{err}
-		}
-		raw[3] -= r.delta
-		r.seq++
-		if err := r.from.QueueRaw(raw); err != nil {
-			return &backendError{err}
-		}
-		if len(raw) == wire.HeaderSize && !full {
-			break
-		}
-		full = len(raw) == wire.HeaderSize+wire.MaxPayload // an empty one then ends this payload, not the file
-	}
-	if err := r.from.Flush(); err != nil {
-		return &backendError{err}
-	}
-	return nil
 }
 
 var errMalformedAnswer = errors.New("malformed answer")

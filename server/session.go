@@ -50,6 +50,7 @@ type session struct {
 	homeOnly  reason        // why all reads stay on the source connection
 	sticky    stickyState   // what of the source connection cannot be replayed
 	doubt     *doubt
+	warnings  uint16      // of the last statement
 	refused   *wire.Error // the last statement got an error of our own
 	stale     *staleNote  // the last statement was served stale
 
@@ -178,7 +179,10 @@ func (s *session) checkSchema() error {
 func (s *session) readFailed(err error) {
 	switch {
 	case errors.Is(err, wire.ErrPacketTooLarge):
-		s.client.SetSequence(1)
+		s.client.SetDeadline(time.Now().Add(skipTimeout))
+		if s.client.SkipRest() != nil {
+			return
+		}
 		s.fail(wire.NewError(wire.ErrNetPacketTooLarge, "Got a packet bigger than 'max_allowed_packet' bytes"))
 	case errors.Is(err, wire.ErrSequence):
 		s.client.SetSequence(1)
@@ -189,6 +193,10 @@ func (s *session) readFailed(err error) {
 		s.log.Debug().Err(err).Msg("client connection lost")
 	}
 }
+
+// skipTimeout bounds the reading of a command that is too large, whose rest
+// must be read before the client listens to an answer.
+const skipTimeout = 30 * time.Second
 
 func (s *session) closeBackends() {
 	if s.home != nil {
@@ -240,8 +248,20 @@ func (s *session) homeOnlyReason() reason {
 		return reasonXA
 	case s.oneShot:
 		return reasonOneShot
+	case isSystemSchema(s.state.Schema):
+		return reasonSourceOnly
 	}
 	return s.homeOnly
+}
+
+// isSystemSchema: tables named without a schema are then those of one server.
+func isSystemSchema(name string) bool {
+	for _, system := range [...]string{"sys", "mysql", "information_schema", "performance_schema"} {
+		if strings.EqualFold(name, system) {
+			return true
+		}
+	}
+	return false
 }
 
 func (s *session) isOn(name string) bool {

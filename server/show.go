@@ -40,9 +40,17 @@ func (s *session) causeway(class *classifier.Class) error {
 }
 
 var (
-	statusColumns = []string{"Name", "Value"}
-	serverColumns = []string{"Server", "Role", "State", "Weight", "Version", "Lag", "Apply_lag", "Threads", "Workers", "Unapplied", "In_flight", "Reads", "Position_age", "Executed", "Detail"}
+	statusColumns = textColumns("Name", "Value")
+	serverColumns = textColumns("Server", "Role", "State", "Weight", "Version", "Lag", "Apply_lag", "Threads", "Workers", "Unapplied", "In_flight", "Reads", "Position_age", "Executed", "Detail")
 )
+
+func textColumns(names ...string) []wire.Column {
+	columns := make([]wire.Column, len(names))
+	for i, name := range names {
+		columns[i] = wire.Column{Name: name, Type: wire.TypeVarString, Charset: 255, Length: 1 << 16}
+	}
+	return columns
+}
 
 // routeRows tells of the session's last statement that was routed.
 func (s *session) routeRows() [][]string {
@@ -143,13 +151,12 @@ func age(t, now time.Time) string {
 }
 
 // rows answers by a result set of our own, all text.
-func (s *session) rows(columns []string, rows [][]string) error {
+func (s *session) rows(columns []wire.Column, rows [][]string) error {
 	s.srv.metrics.count(localTarget, reasonLocal)
 	if err := s.client.WritePacket(wire.AppendColumnCount(nil, len(columns))); err != nil {
 		return err
 	}
-	for _, name := range columns {
-		c := wire.Column{Name: name, Type: wire.TypeVarString, Charset: 255, Length: 1 << 16}
+	for _, c := range columns {
 		if err := s.client.WritePacket(wire.AppendColumn(nil, c)); err != nil {
 			return err
 		}

@@ -41,9 +41,16 @@ func isShowDiagnostics(c *classifier.Class) bool {
 	return isShowWarnings(c) || strings.EqualFold(c.Digest, "show errors")
 }
 
+// warningColumns are those of the server's SHOW WARNINGS.
+var warningColumns = []wire.Column{
+	{Name: "Level", Type: wire.TypeVarString, Charset: 255, Length: 28, Flags: 0x01},
+	{Name: "Code", Type: wire.TypeLong, Charset: 63, Length: 5, Flags: 0xa1},
+	{Name: "Message", Type: wire.TypeVarString, Charset: 255, Length: 2048, Flags: 0x01},
+}
+
 // showRefused lists the error of our own that the last statement got.
 func (s *session) showRefused() error {
-	return s.rows([]string{"Level", "Code", "Message"}, [][]string{{"Error", fmt.Sprint(s.refused.Code), s.refused.Message}})
+	return s.rows(warningColumns, [][]string{{"Error", fmt.Sprint(s.refused.Code), s.refused.Message}})
 }
 
 // isShowWarnings: SHOW ERRORS and the counts have rows of another form.

@@ -249,6 +249,32 @@ func (c *Conn) ReadRaw() ([]byte, error) {
 	return c.readOne(0)
 }
 
+// SkipRest reads past what is left of a payload that was ErrPacketTooLarge, to
+// the packet that ends it, and keeps none of it.
+func (c *Conn) SkipRest() error {
+	for {
+		if err := c.Need(HeaderSize); err != nil {
+			return err
+		}
+		n := PayloadLength(c.buf[c.r:])
+		c.Discard(HeaderSize)
+		c.seq++
+		for left := n; left > 0; {
+			if c.r == c.w {
+				if err := c.Fill(); err != nil {
+					return err
+				}
+			}
+			take := min(left, c.w-c.r)
+			c.Discard(take)
+			left -= take
+		}
+		if n < MaxPayload {
+			return nil
+		}
+	}
+}
+
 // readOne reads one packet; before is what its payload already has.
 func (c *Conn) readOne(before int) ([]byte, error) {
 	if err := c.Need(HeaderSize); err != nil {
