@@ -12,10 +12,19 @@ import (
 // prepared statements of any kind, which the node does not tell apart. The
 // monitor, another user, is not in it.
 func Selects(ctx context.Context, n *cluster.Node, user string) (int64, error) {
+	return statements(ctx, n, user, "AND EVENT_NAME IN ('statement/sql/select', 'statement/com/Execute')")
+}
+
+// Statements returns how many commands of any kind it has run for the user.
+func Statements(ctx context.Context, n *cluster.Node, user string) (int64, error) {
+	return statements(ctx, n, user, "")
+}
+
+func statements(ctx context.Context, n *cluster.Node, user, which string) (int64, error) {
 	var count int64
 	err := n.DB.QueryRowContext(ctx, `SELECT IFNULL(SUM(COUNT_STAR), 0)
 		FROM performance_schema.events_statements_summary_by_user_by_event_name
-		WHERE USER = ? AND EVENT_NAME IN ('statement/sql/select', 'statement/com/Execute')`, user).Scan(&count)
+		WHERE USER = ? `+which, user).Scan(&count)
 	if err != nil {
 		return 0, fmt.Errorf("statements on %s: %w", n.Name, err)
 	}

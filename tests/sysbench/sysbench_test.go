@@ -57,17 +57,28 @@ func TestSysbench(t *testing.T) {
 	}
 }
 
-// pointSelect: the reads run on the replicas, evenly.
+// setupCommands is how many commands of its own a client's session may cost:
+// logins, the trackers, the state of each of its connections to a node.
+const setupCommands = 40
+
+// pointSelect: the reads run on the replicas, evenly, and each of them is one
+// command there: nothing is asked besides.
 func pointSelect(t *testing.T, c *cluster.Cluster, bench rig.Sysbench) {
 	bench.Script = "oltp_point_select"
+	all := total(t.Context(), t, c)
 	s, r := run(t, c, bench)
-	t.Logf("%.0f queries/s, avg %.2f ms; reads on the source %d, on the replicas %d", r.QueriesPerSec, r.AvgMS, s.source, s.replicas)
+	all = total(t.Context(), t, c) - all
+	t.Logf("%.0f queries/s, avg %.2f ms; reads on the source %d, on the replicas %d; %d commands for %d queries",
+		r.QueriesPerSec, r.AvgMS, s.source, s.replicas, all, r.Queries)
 	if r.Ignored != 0 {
 		t.Errorf("%d errors that sysbench ignored: a point select can have none", r.Ignored)
 	}
 	// Within 3 % of each other: 1.5 % from their mean.
 	if err := s.check(0.95, 0.015); err != nil {
 		t.Error(err)
+	}
+	if extra := all - r.Queries; extra > threads*setupCommands {
+		t.Errorf("%d more commands ran on the nodes than sysbench sent: %d for each client", extra, extra/threads)
 	}
 }
 
@@ -107,6 +118,21 @@ func run(t *testing.T, c *cluster.Cluster, bench rig.Sysbench) (shares, rig.Sysb
 		s.replicas = append(s.replicas, after[i+1]-before[i+1])
 	}
 	return s, r
+}
+
+// total is the number of all commands that the application's connections have
+// run on all nodes.
+func total(ctx context.Context, t *testing.T, c *cluster.Cluster) int64 {
+	t.Helper()
+	var sum int64
+	for _, n := range c.Nodes() {
+		count, err := rig.Statements(ctx, n, cluster.AppUser)
+		if err != nil {
+			t.Fatal(err)
+		}
+		sum += count
+	}
+	return sum
 }
 
 // selects asks each node how many reads the application's connections have run.
