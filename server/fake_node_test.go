@@ -31,8 +31,7 @@ type fakeNode struct {
 	threads  map[uint32]bool // in the process list
 	thread   uint32
 	refuse   *wire.Error // to new connections
-
-	raw func(payload []byte) // sees every command as it came
+	lastExec []byte      // the last COM_STMT_EXECUTE as it came
 }
 
 // entry is one command as a node got it. Causeway's own commands are not kept.
@@ -126,6 +125,19 @@ func (n *fakeNode) setExecuted(s gtid.Set) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.executed = s
+}
+
+func (n *fakeNode) serverUUID() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.uuid
+}
+
+// lastExecute returns the last COM_STMT_EXECUTE behind its fixed part.
+func (n *fakeNode) lastExecute() string {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return string(n.lastExec[10:])
 }
 
 func (n *fakeNode) position() gtid.Set {
@@ -283,9 +295,6 @@ func (c *fakeConn) rowsWith(columns int, tune func(*wire.OK), rows ...[]string) 
 // serve answers one command.
 func (c *fakeConn) serve(payload []byte) {
 	text := string(payload[1:])
-	if c.node.raw != nil {
-		c.node.raw(payload)
-	}
 	switch cmd := wire.Command(payload[0]); cmd {
 	case wire.ComQuery:
 		if c.caps.Has(wire.CapQueryAttributes) {
@@ -304,6 +313,9 @@ func (c *fakeConn) serve(payload []byte) {
 	}
 	c.node.note(c, text)
 	c.node.mu.Lock()
+	if wire.Command(payload[0]) == wire.ComStmtExecute {
+		c.node.lastExec = payload
+	}
 	rules := c.node.rules
 	c.node.mu.Unlock()
 	for i := len(rules) - 1; i >= 0; i-- {
@@ -422,7 +434,7 @@ func (c *fakeConn) variables(text string) {
 		switch {
 		case set:
 		case name == "server_uuid":
-			value = c.node.uuid
+			value = c.node.serverUUID()
 		case name == "gtid_executed":
 			value = c.node.position().String()
 		case strings.HasPrefix(name, "character_set_"):

@@ -162,6 +162,7 @@ func TestRelayLongerReplacement(t *testing.T) {
 }
 
 func TestRelayPointSelectAllocatesNothing(t *testing.T) {
+	skipUnderRace(t)
 	for kind, caps := range clientKinds {
 		in := framed(1, answer(t, "n1 d r fe")...)
 		again := make([]byte, len(in))

@@ -176,13 +176,13 @@ func TestAbandonedReadIsKilled(t *testing.T) {
 	<-started
 	k.close()
 	// The watchdog looks after a while; the replica's rule ends the test.
-	l.waitFor(func() bool { return valueOf(l.srv.metrics.abandoned) == 1 && len(l.sessions()) == 0 })
+	waitFor(t, func() bool { return valueOf(l.srv.metrics.abandoned) == 1 && len(l.sessions()) == 0 })
 }
 
 // waitFor waits for a condition that another goroutine brings about. The
 // limit only matters to a test that fails.
-func (l *lab) waitFor(cond func() bool) {
-	l.t.Helper()
+func waitFor(t testing.TB, cond func() bool) {
+	t.Helper()
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()
 	limit := time.After(loginTimeout)
@@ -190,7 +190,7 @@ func (l *lab) waitFor(cond func() bool) {
 		select {
 		case <-tick.C:
 		case <-limit:
-			l.t.Fatal("it does not come about")
+			t.Fatal("it does not come about")
 		}
 	}
 }
@@ -208,7 +208,7 @@ func TestMaxConnections(t *testing.T) {
 	first.run("SELECT 1")
 	second.command(wire.ComQuit, "")
 	second.wantGone()
-	l.waitFor(func() bool { return l.srv.metrics.clients.Load() == 1 })
+	waitFor(t, func() bool { return l.srv.metrics.clients.Load() == 1 })
 	l.client().run("SELECT 1")
 }
 
@@ -241,7 +241,7 @@ func TestPanicEndsItsSessionOnly(t *testing.T) {
 	if n := int(valueOf(l.srv.metrics.panics)); n != 1 {
 		t.Errorf("%d panics counted, want 1", n)
 	}
-	l.waitFor(func() bool { return len(l.sessions()) == 1 })
+	waitFor(t, func() bool { return len(l.sessions()) == 1 })
 }
 
 // A stop lets running commands and transactions end, and idle sessions at once.

@@ -115,30 +115,17 @@ func TestPreparedIDs(t *testing.T) {
 // gets them with the execution.
 func TestPreparedTypesAreSentAgain(t *testing.T) {
 	l := startLab(t, 1)
-	var sent []byte
-	l.source.rule(func(c *fakeConn, text string) bool {
-		if strings.HasPrefix(text, "COM_STMT_EXECUTE") {
-			c.rows(1, []string{"x"})
-			return true
-		}
-		return false
-	})
 	k := l.client()
 	id := k.prepare("SELECT a FROM t WHERE b=?")
 	k.wantExecuted("replica1", id, typed)
 	k.wantExecuted("replica1", id, untyped)
 	k.run("BEGIN")
-	l.source.raw = func(payload []byte) {
-		if wire.Command(payload[0]) == wire.ComStmtExecute {
-			sent = payload
-		}
-	}
-	k.execute(id, 0, untyped)
-	if got := string(sent[10:]); got != typed {
+	k.wantExecuted("source", id, untyped)
+	if got := l.source.lastExecute(); got != typed {
 		t.Errorf("the source got % x, want % x", got, typed)
 	}
-	k.execute(id, 0, untyped)
-	if got := string(sent[10:]); got != untyped {
+	k.wantExecuted("source", id, untyped)
+	if got := l.source.lastExecute(); got != untyped {
 		t.Errorf("the source got % x the second time, want % x", got, untyped)
 	}
 }

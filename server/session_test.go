@@ -390,7 +390,9 @@ func TestSessionIncarnation(t *testing.T) {
 	l := startLab(t, 1)
 	k := l.client()
 	k.wantFrom("replica1", "SELECT a FROM t")
+	l.r().mu.Lock()
 	l.r().uuid = "99999999-9999-9999-9999-999999999999"
+	l.r().mu.Unlock()
 	l.r().closeConns()
 	k.wantFrom("source", "SELECT a FROM t")
 }
