@@ -12,7 +12,7 @@ const (
 	maxKey       = 16 << 10 // longer digests are not cached
 	bytesAnEntry = 1 << 10  // the cache's memory is bounded by entries x this
 	minBytes     = 1 << 20
-	maxLearned   = 4096
+	maxLearned   = 1024
 )
 
 // cache holds classes by key (mode byte and digest). Each shard has two

@@ -99,14 +99,19 @@ func (c *Classifier) miss(n *normaliser, sql []byte, m Mode, cacheable bool) *Cl
 // judgeText classifies a digest. The lexer's notes of the text it came from
 // make it Unknown where a token may not be what it seems.
 func (c *Classifier) judgeText(digest string, n *normaliser, m Mode) (verdict, int) {
-	all := split(tokenise(digest, m), c)
-	v := judgeAll(all)
-	if len(all) > 1 && v.kind == Empty {
-		v = verdict{kind: Unknown, flags: unknownFlags}
+	worst := verdict{kind: Unknown, flags: unknownFlags}
+	if n.deep > maxNest {
+		return worst, 1
 	}
+	all, ok := split(tokenise(digest, m), c)
+	if !ok {
+		worst.flags |= MultiStatement
+		return worst, len(all)
+	}
+	v := judgeAll(all)
 	exec := n.lx.notes&noteExec != 0
 	switch {
-	case n.lx.notes&noteBad != 0, n.deep > maxNest, exec && len(all) > 1:
+	case n.lx.notes&noteBad != 0, exec && len(all) > 1:
 		v.kind = Unknown
 		v.flags |= unknownFlags
 	case n.lx.notes&(noteOddIdent|noteDollar) != 0 && v.kind.reads():

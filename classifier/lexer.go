@@ -59,6 +59,8 @@ type lexer struct {
 
 	inExec   bool
 	afterDot bool // the last token was a dot
+	dollars  int  // words in $ so far
+	tok      token
 }
 
 // character classes of the lexer
@@ -96,10 +98,13 @@ func (l *lexer) peek(n int) byte {
 	return 0
 }
 
-// next returns the next token; at the end, and for ever after, tokEOF.
-func (l *lexer) next() token {
-	t := token{}
-	l.skipBlanks(&t)
+// next returns the next token, valid until the next call; at the end, and for
+// ever after, tokEOF. A pointer, because copying a token that was just written
+// byte by byte stalls the processor: it was a quarter of a digest's time.
+func (l *lexer) next() *token {
+	t := &l.tok
+	*t = token{}
+	l.skipBlanks(t)
 	t.start = l.pos
 	dot := l.afterDot && !t.gap
 	l.afterDot = false
@@ -114,13 +119,13 @@ func (l *lexer) next() token {
 	switch {
 	case dot && isIdent(c):
 		t.afterDot = true
-		l.word(&t)
+		l.word(t)
 	case isDigit(c), c == '.' && isDigit(l.peek(1)) && !l.dotIsSeparator(t.gap):
-		l.number(&t)
+		l.number(t)
 	case isIdent(c):
-		l.wordOrPrefix(&t, c)
+		l.wordOrPrefix(t, c)
 	default:
-		l.punctuation(&t, c)
+		l.punctuation(t, c)
 	}
 	t.end = l.pos
 	return t
@@ -281,10 +286,16 @@ func (l *lexer) bitString() {
 	l.pos = start + end + 1
 }
 
+// maxDollars bounds the searches for a closing tag.
+const maxDollars = 16
+
 // dollarQuoted reads $tag$ text $tag$, a string to MySQL 9 (bodies of JavaScript
 // routines) and identifiers with code between them to MySQL 8: never trusted.
 func (l *lexer) dollarQuoted(t *token) bool {
 	l.notes |= noteDollar
+	if l.dollars++; l.dollars > maxDollars {
+		return false
+	}
 	i := l.pos + 1
 	for i < len(l.src) && isIdent(l.src[i]) && l.src[i] != '$' {
 		i++

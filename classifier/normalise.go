@@ -96,7 +96,7 @@ func (n *normaliser) startStatement() {
 }
 
 // token writes one token.
-func (n *normaliser) token(t token) {
+func (n *normaliser) token(t *token) {
 	if t.kind == tokSemi {
 		n.semi = true
 		return
@@ -158,7 +158,7 @@ func (n *normaliser) space(c byte, gap bool) {
 }
 
 // literal writes ?, or the literal itself where its value matters.
-func (n *normaliser) literal(t token, text []byte) {
+func (n *normaliser) literal(t *token, text []byte) {
 	if n.keep && len(text) <= maxKept {
 		n.mix()
 		n.space(text[0], t.gap)
@@ -194,7 +194,7 @@ func (n *normaliser) writeParam(k tokenKind) {
 
 // word writes a keyword or identifier in lower case; NULL is a literal but
 // after IS and NOT.
-func (n *normaliser) word(t token, text []byte) {
+func (n *normaliser) word(t *token, text []byte) {
 	if len(text) == 4 && !t.afterDot && !n.keep && n.isNull(text) {
 		n.space('?', t.gap)
 		n.writeParam(tokNumber)
@@ -251,7 +251,7 @@ func (n *normaliser) target(name []byte) {
 }
 
 // operator writes an operator or punctuation.
-func (n *normaliser) operator(t token, text []byte) {
+func (n *normaliser) operator(t *token, text []byte) {
 	c := text[0]
 	switch c {
 	case '(':
@@ -283,7 +283,7 @@ func (n *normaliser) operator(t token, text []byte) {
 	}
 }
 
-func (n *normaliser) openGroup(t token) {
+func (n *normaliser) openGroup(t *token) {
 	g := group{}
 	parent := n.group()
 	if parent != nil {
@@ -326,7 +326,7 @@ func (n *normaliser) groupKindHere(parent *group) (groupKind, int) {
 	return groupOther, -1
 }
 
-func (n *normaliser) closeGroup(t token) {
+func (n *normaliser) closeGroup(t *token) {
 	n.space(')', t.gap)
 	n.out = append(n.out, ')')
 	n.written(tokOp, ')')
@@ -364,24 +364,28 @@ func (n *normaliser) closeRow(g, parent *group) {
 // appendLower appends s with ASCII letters in lower case.
 func appendLower(dst, s []byte) []byte {
 	for _, c := range s {
-		if c >= 'A' && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		dst = append(dst, c)
+		dst = append(dst, lower[c])
 	}
 	return dst
 }
 
+var lower = func() (t [256]byte) {
+	for i := range t {
+		t[i] = byte(i)
+		if c := byte(i); c >= 'A' && c <= 'Z' {
+			t[i] = c + 'a' - 'A'
+		}
+	}
+	return t
+}()
+
 // equalFold compares with a word in lower case.
-func equalFold(b []byte, lower string) bool {
-	if len(b) != len(lower) {
+func equalFold(b []byte, word string) bool {
+	if len(b) != len(word) {
 		return false
 	}
 	for i, c := range b {
-		if c >= 'A' && c <= 'Z' {
-			c += 'a' - 'A'
-		}
-		if c != lower[i] {
+		if lower[c] != word[i] {
 			return false
 		}
 	}

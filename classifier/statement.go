@@ -147,22 +147,33 @@ type verdict struct {
 	killQuery bool
 }
 
+// maxPrograms bounds the stored programs in a text: for each of them all of the
+// text after it is searched.
+const maxPrograms = 16
+
 // split cuts a text into its statements. The body of a stored program belongs
-// to the statement that creates it.
-func split(toks []tok, c *Classifier) []statement {
-	var all []statement
+// to the statement that creates it. It is false for a text with very many.
+func split(toks []tok, c *Classifier) (all []statement, ok bool) {
+	programs := 0
 	for len(toks) > 0 {
-		end := statementEnd(statement{toks, c})
+		s := statement{toks, c}
+		end := 0
+		if createsProgram(s) {
+			if programs++; programs > maxPrograms {
+				return all, false
+			}
+			end = programEnd(s)
+		} else {
+			end = s.semicolon()
+		}
 		all = append(all, statement{toks[:end], c})
 		toks = toks[min(end+1, len(toks)):]
 	}
-	return all
+	return all, true
 }
 
-func statementEnd(s statement) int {
-	if createsProgram(s) {
-		return programEnd(s)
-	}
+// semicolon is the position of the first one, or the end.
+func (s statement) semicolon() int {
 	for i, t := range s.toks {
 		if t.kind == tokSemi {
 			return i
