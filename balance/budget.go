@@ -11,7 +11,7 @@ import (
 //
 // The source must survive the moment when all replicas lag at once, which is
 // when it is busiest itself, as a burst of writes is what makes replicas lag.
-// A point select costs a server some 50 to 100 microseconds of CPU, so 1000 a
+// If a point select takes a server some 100 microseconds of CPU (an estimate), 1000 a
 // second are about a tenth of one core: no source that carries its writes falls
 // over from that, and it is far more than people checking their own changes
 // make. The burst of 2000, two seconds' worth, lets a short hiccup pass without
