@@ -2,6 +2,7 @@ package driver
 
 import (
 	"context"
+	"maps"
 	"slices"
 	"testing"
 
@@ -37,7 +38,7 @@ func TestGoSQLDriverSuite(t *testing.T) {
 	if err := prepare(ctx, c); err != nil {
 		t.Fatal(err)
 	}
-	direct, err := s.run(ctx, c.Source().Addr, database)
+	direct, err := s.run(ctx, c.Source().Addr, "")
 	if err != nil {
 		t.Fatal("directly: ", err)
 	}
@@ -50,17 +51,40 @@ func TestGoSQLDriverSuite(t *testing.T) {
 		t.Fatal(err)
 	}
 	causeway := cluster.StartCauseway(t, c, "")
-	through, err := s.run(ctx, causeway.Addr, database)
+	through, err := s.run(ctx, causeway.Addr, "")
 	if err != nil {
 		t.Fatal("through Causeway: ", err)
 	}
 	t.Logf("through Causeway: %d pass, %d fail, %d skipped", len(through.passed), len(through.failed), len(through.skipped))
+	again(t, s, causeway, direct, through)
+
 	if len(through.passed) < wanted {
 		t.Errorf("%d tests pass through Causeway, wanted are at least %d", len(through.passed), wanted)
 	}
 	missing := lost(direct, through)
-	slices.Sort(missing)
-	for _, m := range missing {
-		t.Error("passes directly, but through Causeway ", m)
+	for _, name := range slices.Sorted(maps.Keys(missing)) {
+		t.Errorf("passes directly, but through Causeway %s %s", name, missing[name])
+	}
+}
+
+// again gives tests that failed two more tries by themselves. Some write on one
+// connection and read on another at once, which may be as old as max_staleness
+// through Causeway, and finds nothing when the replicas lag at that moment. What
+// is wrong fails each time.
+func again(t *testing.T, s *suite, causeway *cluster.Causeway, direct, through *outcome) {
+	t.Helper()
+	for range 2 {
+		missing := lost(direct, through)
+		if len(missing) == 0 {
+			return
+		}
+		for name, words := range missing {
+			t.Logf("tried again: %s %s", name, words)
+		}
+		later, err := s.run(t.Context(), causeway.Addr, patternOf(missing))
+		if err != nil {
+			t.Fatal("through Causeway: ", err)
+		}
+		through.take(later)
 	}
 }

@@ -1,7 +1,6 @@
 package driver
 
 import (
-	"slices"
 	"strings"
 	"testing"
 )
@@ -50,14 +49,24 @@ func TestLost(t *testing.T) {
 	direct := &outcome{passed: set("A", "B", "C", "D")}
 	through := &outcome{passed: set("A", "E"), failed: set("B"), skipped: set("C")}
 	got := lost(direct, through)
-	slices.Sort(got)
-	want := []string{"B fails", "C is skipped", "D did not run"}
+	want := map[string]string{"B": "fails", "C": "is skipped", "D": "did not run"}
 	if len(got) != len(want) {
 		t.Fatalf("got %q", got)
 	}
-	for i := range want {
-		if !strings.HasPrefix(got[i], want[i]) {
-			t.Errorf("got %q, want %q", got[i], want[i])
+	for name, words := range want {
+		if !strings.HasPrefix(got[name], words) {
+			t.Errorf("%s %q, want %q", name, got[name], words)
 		}
+	}
+	through.take(&outcome{passed: set("B", "C", "D")})
+	if got := lost(direct, through); len(got) != 0 {
+		t.Errorf("after a later run: %q", got)
+	}
+}
+
+func TestPatternOf(t *testing.T) {
+	got := patternOf(map[string]string{"TestB/text": "", "TestA": "", "TestB/binary#01": ""})
+	if got != "^(TestA|TestB)$" {
+		t.Errorf("got %s", got)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,11 +65,12 @@ type outcome struct {
 	output                  map[string]string // of those that failed
 }
 
-// run runs the suite against one address. That some tests fail is an outcome,
-// not an error; that the program broke off is one.
-func (s *suite) run(ctx context.Context, addr, database string) (*outcome, error) {
-	cmd := exec.CommandContext(ctx, "go", "tool", "test2json", "-t", s.program,
-		"-test.v=test2json", "-test.count=1", "-test.parallel=8", "-test.timeout=10m", "-test.skip="+leftOut)
+// run runs the suite, or the tests whose names match the pattern, against one
+// address. That some tests fail is an outcome, not an error; that the program
+// broke off is one.
+func (s *suite) run(ctx context.Context, addr, pattern string) (*outcome, error) {
+	cmd := exec.CommandContext(ctx, "go", "tool", "test2json", "-t", s.program, "-test.v=test2json",
+		"-test.run="+pattern, "-test.skip="+leftOut, "-test.count=1", "-test.parallel=8", "-test.timeout=10m")
 	cmd.Dir = s.dir
 	cmd.Env = append(os.Environ(),
 		"MYSQL_TEST_USER="+cluster.AppUser, "MYSQL_TEST_PASS="+cluster.AppPassword, "MYSQL_TEST_PROT=tcp",
@@ -123,20 +125,41 @@ func parse(stream []byte) (*outcome, error) {
 
 // lost returns the tests that passed directly and did not pass through the
 // proxy, with the words of those that failed.
-func lost(direct, through *outcome) []string {
-	var all []string
+func lost(direct, through *outcome) map[string]string {
+	all := map[string]string{}
 	for name := range direct.passed {
 		switch {
 		case through.passed[name]:
 		case through.failed[name]:
-			all = append(all, name+" fails:\n"+clip(through.output[name]))
+			all[name] = "fails:\n" + clip(through.output[name])
 		case through.skipped[name]:
-			all = append(all, name+" is skipped:\n"+clip(through.output[name]))
+			all[name] = "is skipped:\n" + clip(through.output[name])
 		default:
-			all = append(all, name+" did not run")
+			all[name] = "did not run"
 		}
 	}
 	return all
+}
+
+// patternOf matches the whole tests that the named ones are parts of.
+func patternOf(names map[string]string) string {
+	var tops []string
+	for name := range names {
+		top, _, _ := strings.Cut(name, "/")
+		if !slices.Contains(tops, top) {
+			tops = append(tops, top)
+		}
+	}
+	slices.Sort(tops)
+	return "^(" + strings.Join(tops, "|") + ")$"
+}
+
+// take adds what passed in a later run of some of the tests.
+func (o *outcome) take(later *outcome) {
+	for name := range later.passed {
+		o.passed[name] = true
+		delete(o.failed, name)
+	}
 }
 
 // clip shortens one test's output.
