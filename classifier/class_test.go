@@ -210,3 +210,11 @@ func TestTrackedVariablesAreSorted(t *testing.T) {
 		t.Error("Tracked")
 	}
 }
+
+func TestSystemSchema(t *testing.T) {
+	for name, want := range map[string]bool{"mysql": true, "Information_Schema": true, "app": false, "": false} {
+		if SystemSchema(name) != want {
+			t.Errorf("%q: %v", name, !want)
+		}
+	}
+}

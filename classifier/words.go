@@ -1,5 +1,7 @@
 package classifier
 
+import "strings"
+
 // literalMatters lists the variables whose assigned value decides the class.
 var literalMatters = map[string]bool{
 	"transaction_read_only": true, "tx_read_only": true,
@@ -59,3 +61,8 @@ func set(words ...string) map[string]bool {
 	}
 	return m
 }
+
+// SystemSchema reports whether a schema holds what is each node's own. A text
+// shows qualified names only: a session whose current schema is one of these
+// cannot have its reads on a replica.
+func SystemSchema(name string) bool { return systemSchemas[strings.ToLower(name)] }
