@@ -358,6 +358,18 @@ func (c *Conn) Query(sql string) ([]string, error) {
 	return c.ReadResult()
 }
 
+// Ping asks for nothing but the server's status flags, see Status.
+func (c *Conn) Ping() error {
+	if err := c.Send(wire.ComPing, ""); err != nil {
+		return err
+	}
+	if err := c.Flush(); err != nil {
+		return err
+	}
+	_, err := c.ReadResult()
+	return err
+}
+
 // ReadResult reads one answer, of a statement of Causeway's own, to its end
 // and returns its first row.
 func (c *Conn) ReadResult() ([]string, error) {

@@ -54,11 +54,21 @@ func (s *session) lostAnswer(c *backend.Conn, j *job, err error) error {
 		s.srv.metrics.resends.WithLabelValues("connection").Inc()
 		return s.run1(j)
 	}
-	if j.class.Kind == classifier.Commit || j.class.Kind == classifier.Rollback || !inTrx {
+	if endsTrx(j.class) || !inTrx {
 		s.aborted = ""
 	}
 	s.resolveDoubt(s.srv.opts.MaxWait)
 	return s.tellLost(c, j, err, gone)
+}
+
+// endsTrx tells whether no transaction of before is open after a statement,
+// whatever became of it; for a client that lost the answer there is none to end.
+func endsTrx(c *classifier.Class) bool {
+	switch c.Kind {
+	case classifier.Commit, classifier.Rollback, classifier.DDL:
+		return true
+	}
+	return c.Is(classifier.ImplicitCommit)
 }
 
 // tellLost answers the command whose answer was lost.
@@ -157,6 +167,7 @@ func (s *session) resolveDoubt(limit time.Duration) {
 // afterError takes the source's whole position as the token, since an ERR
 // carries no GTIDs though the statement may have committed.
 func (s *session) afterError(c *backend.Conn, j *job) {
+	s.learnTrx(c, j)
 	if c != s.home || j.want == expectPrepare || !mayHaveCommitted(j.class) {
 		return
 	}
@@ -175,6 +186,22 @@ func (s *session) afterError(c *backend.Conn, j *job) {
 	s.log.Warn().Err(err).Msg("cannot learn what a failed statement committed; the session reads from the source")
 	s.homeOnly = reasonDoubt
 	s.doubt = &doubt{addr: c.Node.Addr, account: c.Account(), thread: c.ThreadID, established: c.Established}
+}
+
+// learnTrx asks whether the transaction is still open after an error that may
+// have ended it: an ERR has no status flags. COM_PING's OK has, and it leaves
+// the diagnostics alone.
+func (s *session) learnTrx(c *backend.Conn, j *job) {
+	code := s.relay.err.Code
+	if !c.Status.Has(wire.StatusInTrans) || j.want == expectPrepare ||
+		!endsTrx(j.class) && !j.class.Is(classifier.MayChangeState) && code != wire.ErrDeadlock && code != wire.ErrLockWaitTimeout {
+		return
+	}
+	s.bound(c)
+	defer c.SetDeadline(noDeadline)
+	if err := c.Ping(); err != nil {
+		c.Broken = true
+	}
 }
 
 // positionOf asks the server of a connection for its gtid_executed, now. The
