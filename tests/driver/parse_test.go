@@ -47,7 +47,7 @@ func TestLost(t *testing.T) {
 		return m
 	}
 	direct := &outcome{passed: set("A", "B", "C", "D")}
-	through := &outcome{passed: set("A", "E"), failed: set("B"), skipped: set("C")}
+	through := &outcome{passed: set("A", "E"), failed: set("B"), skipped: set("C"), output: map[string]string{}}
 	got := lost(direct, through)
 	want := map[string]string{"B": "fails", "C": "is skipped", "D": "did not run"}
 	if len(got) != len(want) {

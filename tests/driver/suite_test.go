@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -154,12 +155,14 @@ func patternOf(names map[string]string) string {
 	return "^(" + strings.Join(tops, "|") + ")$"
 }
 
-// take adds what passed in a later run of some of the tests.
+// take puts the results of a later run of some of the tests in the place of the
+// earlier ones.
 func (o *outcome) take(later *outcome) {
 	for name := range later.passed {
 		o.passed[name] = true
 		delete(o.failed, name)
 	}
+	maps.Copy(o.output, later.output)
 }
 
 // clip shortens one test's output.
