@@ -378,6 +378,9 @@ func (c *Conn) ReadResult() ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(first) == 0 {
+		return nil, wire.ErrMalformed
+	}
 	switch first[0] {
 	case wire.HeaderOK:
 		return nil, c.noteOK(first)
