@@ -110,12 +110,19 @@ func (s *session) execute(f wire.Frame, now time.Time) error {
 func (s *session) executeBound(j *job) error {
 	st := j.stmt
 	c := st.at
-	st.long, st.at = false, nil
 	if c == nil || c.Broken || c != s.home && c != s.readTrx {
+		st.long, st.at = false, nil
 		return s.fail(wire.NewError(wire.ErrNetRead, "Causeway: the connection that had the statement's long data was lost; send it again"))
 	}
 	s.route = route{reason: reasonPrepared, digest: j.class.Digest}
-	return s.runOn(c, j)
+	s.relay.err = nil
+	if err := s.runOn(c, j); err != nil {
+		return err
+	}
+	if s.relay.err == nil { // after an error the server wants COM_STMT_RESET first
+		st.long, st.at = false, nil
+	}
+	return nil
 }
 
 // sendExecute writes an execution, preparing the statement first where this
