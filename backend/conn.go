@@ -54,6 +54,7 @@ type Account struct {
 	User, Password string
 	Caps           wire.Capability
 	Collation      uint16
+	TLS            bool // the client uses TLS; what it asks of its connection shall say so
 }
 
 // Conn is a connection to one node. One goroutine owns it.
@@ -114,7 +115,7 @@ func Open(ctx context.Context, cfg *Config, node *Node, acc Account, attrs map[s
 	defer cancel()
 	wc, greeting, err := Dial(ctx, DialConfig{
 		Addr: node.Addr, User: acc.User, Password: acc.Password, Database: schema,
-		Collation: acc.Collation, Caps: acc.Caps, TLSMode: cfg.TLSMode, TLSConfig: cfg.TLSConfig,
+		Collation: acc.Collation, Caps: acc.Caps, TLSMode: cfg.TLSMode, TLSConfig: cfg.TLSConfig, ClientTLS: acc.TLS,
 		Attrs: attrs,
 	})
 	if err != nil {

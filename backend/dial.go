@@ -35,6 +35,7 @@ type DialConfig struct {
 	TLSMode   string      // "" is TLSPreferred
 	TLSConfig *tls.Config // for TLSVerify: roots and perhaps ServerName; may be nil
 	Attrs     map[string]string
+	ClientTLS bool // the client came by TLS: TLSPreferred then takes it on the same host too
 }
 
 // Greeting is what the server said when the connection was made.

@@ -22,7 +22,7 @@ func (d *dialer) upgrade(ctx context.Context, offered wire.Capability) error {
 	case TLSDisabled:
 		return nil
 	case TLSPreferred:
-		if !offered.Has(wire.CapSSL) || sameHost(d.c.NetConn()) {
+		if !offered.Has(wire.CapSSL) || !d.cfg.ClientTLS && sameHost(d.c.NetConn()) {
 			return nil
 		}
 	case TLSRequired, TLSVerify:
@@ -51,7 +51,7 @@ func (d *dialer) upgrade(ctx context.Context, offered wire.Capability) error {
 }
 
 // sameHost: nothing between the two ends could read along, so preferring TLS
-// would only cost. Measured, it doubles the CPU that a small query takes.
+// would only cost: 10 to 20 % of the CPU of a small query where it was measured.
 func sameHost(nc net.Conn) bool {
 	addr, ok := nc.RemoteAddr().(*net.TCPAddr)
 	return ok && addr.IP.IsLoopback()

@@ -113,7 +113,7 @@ func (s *session) waitSource(v *backend.View) (*backend.Node, error) {
 func (s *session) open(n *backend.Node, base map[string]string) (*backend.Conn, error) {
 	acc := backend.Account{
 		User: s.login.User, Password: s.srv.users[s.login.User].Password,
-		Caps: s.login.Caps & backend.MeaningCaps, Collation: s.login.Collation,
+		Caps: s.login.Caps & backend.MeaningCaps, Collation: s.login.Collation, TLS: s.login.TLS,
 	}
 	c, err := backend.Open(s.ctx, s.srv.opts.Backend, n, acc, s.login.Attrs, s.state.Schema, base)
 	if err != nil {
