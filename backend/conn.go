@@ -33,7 +33,7 @@ type Config struct {
 func (c *Config) takeTurn(ctx context.Context, addr string) (done func(), err error) {
 	limit := c.DialLimit
 	if limit <= 0 {
-		limit = 16
+		limit = 8
 	}
 	v, ok := c.turns.Load(addr)
 	if !ok {

@@ -75,7 +75,7 @@ var options = []option[Config]{
 		"Refuse clients that do not use TLS."),
 
 	row("backend.tls", oneOf(TLSDisabled, TLSPreferred, TLSRequired, TLSVerify), func(c *Config) *string { return &c.Backend.TLS }, `"preferred"`,
-		"TLS to the servers: never, where the server can and is on another host, always, or always with a checked certificate."),
+		"TLS to the servers: never, where the server can (on the same host only for clients that use TLS), always, or always with a checked certificate."),
 	row("backend.ca", text(`"/etc/causeway/ca.pem"`), func(c *Config) *string { return &c.Backend.CA }, `""`,
 		"PEM file with the authorities that `verify` trusts. Empty: the system's."),
 	row("backend.server_name", text(`"db.example.org"`), func(c *Config) *string { return &c.Backend.ServerName }, `""`,
