@@ -47,7 +47,12 @@ func run(m *testing.M) int {
 		return 1
 	}
 	nodes, proxy = c, cw
-	code := m.Run()
+	code := 1
+	if err := awaitReplicas(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+	} else {
+		code = m.Run()
+	}
 	if err := end(); err != nil && code == 0 {
 		fmt.Fprintln(os.Stderr, "causeway:", err)
 		code = 1
@@ -77,6 +82,41 @@ func load(c *cluster.Cluster) error {
 		}
 	}
 	return c.WaitCaughtUp(ctx)
+}
+
+// awaitReplicas waits until every replica was read from: Causeway is ready for
+// clients before the replicas have proved where they are. Only here is its own
+// word taken, for the node that a read went to.
+func awaitReplicas() error {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	conn, end, err := connect(ctx, proxy.Addr, "cases")
+	if err != nil {
+		return err
+	}
+	defer end()
+	missing := map[string]bool{}
+	for _, n := range nodes.Replicas() {
+		missing[n.Addr] = true
+	}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for len(missing) > 0 {
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("never read from: %v", missing)
+		case <-tick.C:
+		}
+		if _, err := conn.ExecContext(ctx, "SELECT a FROM t"); err != nil {
+			return err
+		}
+		var name, node string
+		if err := conn.QueryRowContext(ctx, "SHOW CAUSEWAY ROUTE").Scan(&name, &node); err != nil {
+			return err
+		}
+		delete(missing, node)
+	}
+	return nil
 }
 
 // connect opens one connection that can send several statements in a text.
