@@ -317,3 +317,22 @@ func TestRelayAddsToTheWarnings(t *testing.T) {
 		wantBytes(t, r.out, framed(1, answer(t, c.old)...))
 	}
 }
+
+// What another connection knows of the client's transaction is added to every OK.
+func TestRelayAddsToTheStatus(t *testing.T) {
+	tune := func(r *relay) { r.addStatus = wire.StatusInTrans }
+	for _, c := range []struct{ in, modern, old string }{
+		{"ok", "ok+trx", "ok+trx"},
+		{"ok+gtid", "ok+trx+gtid", "ok+trx"},
+		{"n1 d r fe", "n1 d r fe+trx", "n1 d EOF0 r EOF+trx"},
+		{"ok+more ok", "ok+more+trx ok+trx", "ok+more+trx ok+trx"},
+	} {
+		in := framed(1, answer(t, c.in)...)
+		for i := 1; i < len(in); i++ {
+			r := relayPieces(expectResult, modern, tune, split(in, i)...)
+			wantBytes(t, r.out, framed(1, answer(t, c.modern)...))
+			r = relayPieces(expectResult, old, tune, split(in, i)...)
+			wantBytes(t, r.out, framed(1, answer(t, c.old)...))
+		}
+	}
+}
