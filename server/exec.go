@@ -371,8 +371,8 @@ func (s *session) followSticky(c *classifier.Class) {
 	if c.Is(classifier.SetsUserVars) || c.Is(classifier.MayChangeState) && s.tracked.stateChanged {
 		k.userVars = true
 	}
-	if c.Is(classifier.GetLock) {
-		k.locks = true
+	if c.Flags.Any(classifier.GetLock | classifier.ReleaseLock) {
+		k.locks = c.Is(classifier.GetLock)
 	}
 }
 

@@ -25,6 +25,7 @@ const (
 	reasonTempTables
 	reasonLockedTables
 	reasonXA
+	reasonUserLocks // GET_LOCK serialises with other sessions: their writes must be seen
 	reasonUntracked // a write without GTID, or a variable that nobody reports
 	reasonDoubt     // the outcome of a write is not known yet
 	reasonResent    // a replica could not answer: it would write, or lacks a table
@@ -41,7 +42,7 @@ var reasonNames = [reasonCount]string{
 	reasonReadOnlyTrx: "read_only_transaction", reasonTransaction: "transaction", reasonWrite: "write",
 	reasonDDL: "ddl", reasonLockingRead: "locking_read", reasonSourceOnly: "source_only",
 	reasonDiagnostics: "diagnostics", reasonSession: "session", reasonUnknown: "unknown_statement",
-	reasonTempTables: "temporary_tables", reasonLockedTables: "locked_tables", reasonXA: "xa",
+	reasonTempTables: "temporary_tables", reasonLockedTables: "locked_tables", reasonXA: "xa", reasonUserLocks: "user_locks",
 	reasonUntracked: "untracked", reasonDoubt: "doubt", reasonResent: "resent", reasonLocal: "local",
 	reasonRefused: "refused", reasonOneShot: "set_transaction", reasonPrepared: "statement_bound",
 }

@@ -195,19 +195,23 @@ func (s *Server) acceptLoop(ctx context.Context, ln net.Listener) error {
 	}
 }
 
+// recovered is deferred by every goroutine that works for a session: a fault
+// costs that session and not the process.
+func (s *Server) recovered(id uint32) {
+	if p := recover(); p != nil {
+		s.metrics.panics.Inc()
+		s.log.Error().Uint32("connection", id).Str("panic", fmt.Sprint(p)).Bytes("stack", stack()).
+			Msg("a session failed; its connection is closed, the others go on")
+	}
+}
+
 // serveConn is the goroutine of one client.
 func (s *Server) serveConn(nc net.Conn) {
 	defer s.wg.Done()
 	client := wire.NewConn(nc)
 	defer client.Close()
 	id := s.nextID.Add(1)
-	defer func() {
-		if p := recover(); p != nil {
-			s.metrics.panics.Inc()
-			s.log.Error().Uint32("connection", id).Str("panic", fmt.Sprint(p)).Bytes("stack", stack()).
-				Msg("a session failed; its connection is closed, the others go on")
-		}
-	}()
+	defer s.recovered(id)
 	s.metrics.accepted.Inc()
 	if reject := s.admit(); reject != nil {
 		s.metrics.rejected.WithLabelValues("limit").Inc()

@@ -248,20 +248,12 @@ func (s *session) homeOnlyReason() reason {
 		return reasonXA
 	case s.oneShot:
 		return reasonOneShot
-	case isSystemSchema(s.state.Schema):
+	case classifier.SystemSchema(s.state.Schema): // tables named without a schema are that node's own
 		return reasonSourceOnly
+	case s.sticky.locks: // what others did under the same lock must be seen
+		return reasonUserLocks
 	}
 	return s.homeOnly
-}
-
-// isSystemSchema: tables named without a schema are then those of one server.
-func isSystemSchema(name string) bool {
-	for _, system := range [...]string{"sys", "mysql", "information_schema", "performance_schema"} {
-		if strings.EqualFold(name, system) {
-			return true
-		}
-	}
-	return false
 }
 
 func (s *session) isOn(name string) bool {

@@ -49,7 +49,7 @@ func TestFacts(t *testing.T) {
 		{"SET TRANSACTION sent", func(s *session) { s.oneShot = true }, facts{homeOnly: reasonOneShot}},
 		{"doubt", func(s *session) { s.homeOnly = reasonDoubt }, facts{homeOnly: reasonDoubt}},
 		{"untracked", func(s *session) { s.homeOnly = reasonUntracked }, facts{homeOnly: reasonUntracked}},
-		{"named locks bind no reads", func(s *session) { s.sticky.locks = true }, facts{}},
+		{"named locks", func(s *session) { s.sticky.locks = true }, facts{homeOnly: reasonUserLocks}},
 	} {
 		s, v := bareSession(map[string]string{"autocommit": "ON"})
 		c.tune(s)

@@ -76,6 +76,7 @@ func (s *Server) look(x *session, v *backend.View) {
 			s.wg.Add(1)
 			go func() {
 				defer s.wg.Done()
+				defer s.recovered(x.id)
 				s.cutOff(c, true)
 			}()
 		}
