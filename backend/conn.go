@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -187,6 +188,9 @@ func (c *Conn) setupStatement(base map[string]string) string {
 	b.WriteString(c.trackers())
 	if c.Node.Role == RoleReplica {
 		b.WriteString(", transaction_read_only=ON")
+	}
+	if id := c.account.Collation; id > 255 { // COM_CHANGE_USER has two bytes for it, the login one
+		b.WriteString(", collation_connection=" + strconv.Itoa(int(id)))
 	}
 	for _, name := range meaningVariables {
 		value, known := base[name]

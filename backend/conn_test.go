@@ -350,6 +350,13 @@ func TestSetupStatement(t *testing.T) {
 			t.Errorf("%s has %s", got, not)
 		}
 	}
+	if strings.Contains(got, "collation_connection") {
+		t.Errorf("%s sets the login's collation again", got)
+	}
+	conn.account.Collation = 309
+	if got := conn.setupStatement(base); !strings.Contains(got, ", collation_connection=309") {
+		t.Errorf("a collation that the login has no room for: %s", got)
+	}
 	conn.Node = &Node{Role: RoleSource}
 	if got := conn.setupStatement(nil); strings.Contains(got, "read_only") {
 		t.Errorf("on the source: %s", got)
