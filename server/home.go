@@ -103,10 +103,24 @@ func (s *session) waitSource(v *backend.View) (*backend.Node, error) {
 		if time.Now().After(deadline) {
 			return nil, errors.New("no source is known: no server of [cluster] servers is writable and replicated from, see SHOW CAUSEWAY SERVERS")
 		}
-		time.Sleep(10 * time.Millisecond)
+		if err := s.pause(10 * time.Millisecond); err != nil {
+			return nil, err
+		}
 		v = s.view()
 	}
 	return v.Source, nil
+}
+
+// pause waits, unless the session ends meanwhile.
+func (s *session) pause(d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return nil
+	case <-s.ctx.Done():
+		return s.ctx.Err()
+	}
 }
 
 // open makes a backend connection of this session.

@@ -181,7 +181,9 @@ func (s *session) withoutReplicas(v *backend.View, p plan) (*backend.Conn, error
 			s.srv.metrics.fallbacks.WithLabelValues("refused").Inc()
 			return nil, s.budgetError("no replica is usable")
 		}
-		time.Sleep(5 * time.Millisecond)
+		if err := s.pause(5 * time.Millisecond); err != nil {
+			return nil, err
+		}
 	}
 	s.srv.metrics.fallbacks.WithLabelValues("used").Inc()
 	return nil, nil

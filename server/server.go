@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -200,7 +201,7 @@ func (s *Server) acceptLoop(ctx context.Context, ln net.Listener) error {
 func (s *Server) recovered(id uint32) {
 	if p := recover(); p != nil {
 		s.metrics.panics.Inc()
-		s.log.Error().Uint32("connection", id).Str("panic", fmt.Sprint(p)).Bytes("stack", stack()).
+		s.log.Error().Uint32("connection", id).Str("panic", fmt.Sprint(p)).Bytes("stack", debug.Stack()).
 			Msg("a session failed; its connection is closed, the others go on")
 	}
 }

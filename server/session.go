@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"io"
-	"runtime/debug"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -81,8 +80,6 @@ func (s stickyState) any() bool { return s != stickyState{} }
 
 // errQuit ends a session without an error.
 var errQuit = errors.New("quit")
-
-func stack() []byte { return debug.Stack() }
 
 func newSession(srv *Server, client *wire.Conn, login *Login, id uint32) *session {
 	s := &session{srv: srv, client: client, login: login, id: id, status: wire.StatusAutocommit}

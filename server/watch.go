@@ -131,6 +131,7 @@ func (s *session) kill(class *classifier.Class) (bool, error) {
 	}
 	if !class.KillQuery {
 		target.killed.Store(true)
+		target.cancel()
 		target.client.Close()
 	}
 	return true, s.sendOK()
