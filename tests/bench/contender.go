@@ -13,8 +13,8 @@ import (
 )
 
 // names are the contenders in the order in which they run. Nobody else speaks
-// TLS here, so Causeway is told not to; causeway-tls, with its default of TLS to
-// the servers that offer it, runs only when it is named.
+// TLS here, so Causeway is told not to; causeway-tls, with TLS to the servers,
+// runs only when it is named.
 var (
 	names    = []string{"direct", "relay", "haproxy", "router", "causeway", "causeway-tls"}
 	standard = names[:5]
@@ -112,7 +112,7 @@ func (f *field) start(ctx context.Context, name string) (*contender, error) {
 	case "causeway":
 		return f.startCauseway(name, "[backend]\ntls = \"disabled\"\n")
 	case "causeway-tls":
-		return f.startCauseway(name, "")
+		return f.startCauseway(name, "[backend]\ntls = \"required\"\n")
 	default:
 		return f.startPeer(ctx, name)
 	}
