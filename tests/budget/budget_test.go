@@ -51,6 +51,8 @@ func lay(t *testing.T) {
 		stmts = append(stmts, fmt.Sprintf("INSERT INTO budget.r VALUES (%d, %d)", id, oldValue))
 	}
 	must(t, shared.Source().Exec(ctx, strings.Join(stmts, ";")))
+	ctx, cancel := context.WithTimeout(ctx, time.Minute)
+	defer cancel()
 	must(t, shared.WaitCaughtUp(ctx))
 }
 

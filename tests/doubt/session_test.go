@@ -155,7 +155,7 @@ func (s *session) lost(t *trial, err error) {
 	}
 	s.c.Close()
 	s.c = nil
-	if t.kind.ends || t.kind.parts && (t.step == forward.AfterAnswer || t.step == forward.HalfAnswer) {
+	if t.kind.ends || t.kind.parts {
 		return
 	}
 	s.run.mu.Lock()
@@ -189,8 +189,10 @@ func (s *session) settled(ctx context.Context, t *trial, plan *forward.Cut) erro
 	default:
 		s.run.source.Disarm(t.mark)
 		s.run.mu.Lock()
+		defer s.run.mu.Unlock()
 		s.run.uncut++
-		s.run.mu.Unlock()
+		s.run.cuts++ // another one in its place
+		s.run.outcomes["no cut: "+t.kind.name+": "+t.answer]++
 		return nil
 	}
 	for ctx.Err() == nil {
