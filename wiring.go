@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"causeway/admin"
+	"causeway/backend"
 	"causeway/conf"
 	"causeway/replicamon"
 	"causeway/server"
@@ -152,7 +154,22 @@ func (p *proxy) runFront(ctx context.Context) error {
 	return err
 }
 
-// awaitFirstLook gives the monitor the time of one probe to find the source.
+// settled tells whether every node's part is known: a source, and no replica
+// that is about to join.
+func settled(v *backend.View) bool {
+	if v.Source == nil {
+		return false
+	}
+	for _, n := range v.Replicas {
+		if n.Up && strings.HasPrefix(n.Exclude, "joining") {
+			return false
+		}
+	}
+	return true
+}
+
+// awaitFirstLook gives the monitor the time of one probe to find the source and
+// its replicas.
 // Clients that connect meanwhile wait in the port's queue instead of getting an
 // error; after that time they are told what is missing.
 func (p *proxy) awaitFirstLook(ctx context.Context) {
@@ -160,7 +177,7 @@ func (p *proxy) awaitFirstLook(ctx context.Context) {
 	defer cancel()
 	tick := time.NewTicker(5 * time.Millisecond)
 	defer tick.Stop()
-	for p.monitor.View().Source == nil {
+	for !settled(p.monitor.View()) {
 		select {
 		case <-tick.C:
 		case <-ctx.Done():

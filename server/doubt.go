@@ -199,8 +199,12 @@ func (s *session) learnTrx(c *backend.Conn, j *job) {
 	}
 	s.bound(c)
 	defer c.SetDeadline(noDeadline)
-	if err := c.Ping(); err != nil {
-		c.Broken = true
+	if err := c.Ping(); err == nil {
+		return
+	}
+	c.Broken = true
+	if endsTrx(j.class) && code != wire.ErrParse {
+		c.Status &^= trxStatus // the implicit commit comes before all else that can fail
 	}
 }
 
