@@ -44,7 +44,7 @@ soak: build ## 10 minutes at 200 connections: nothing leaks
 	CAUSEWAY_BIN=$(CURDIR)/bin/causeway SOAK_DURATION=10m STREAM_MB=5000 go test -count=1 -v -timeout 60m ./tests/soak
 
 fuzz: ## every fuzz target for SECONDS=20
-	@scripts/fuzz --seconds $(or $(SECONDS),20)
+	@scripts/fuzz --seconds $(or $(SECONDS),20) --jobs $(or $(JOBS),4)
 
 sysbench: build ## sysbench through Causeway for 60 s a run
 	CAUSEWAY_BIN=$(CURDIR)/bin/causeway SYSBENCH_TIME=60s go test -count=1 -v -timeout 30m ./tests/sysbench
