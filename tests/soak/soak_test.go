@@ -16,7 +16,8 @@ import (
 func TestSoak(t *testing.T) {
 	length := durationSetting(t, "SOAK_DURATION", 30*time.Second)
 	workers := intSetting(t, "SOAK_CONNECTIONS", 200)
-	c, causeway := shared, cluster.StartCauseway(t, shared, "")
+	// How fast a machine that does all this at once answers is not the question.
+	c, causeway := shared, cluster.StartCauseway(t, shared, "[backend]\nconnect_timeout = \"20s\"\n")
 
 	// One short round first, so that what Causeway keeps for good is there.
 	warm := newLoad(causeway.Addr, 4)
