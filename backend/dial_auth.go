@@ -49,6 +49,13 @@ func (d *dialer) authenticate() (wire.OK, error) {
 	return wire.OK{}, errors.New("the server does not come to an end")
 }
 
+// sha256_password is what a server asks for when an account is old, or does not
+// exist: it then takes a plugin by chance, so as not to tell.
+const (
+	pluginSHA256           = "sha256_password"
+	sha256RequestPublicKey = 1
+)
+
 // scramble is the answer of the current plugin to the current nonce.
 func (d *dialer) scramble() ([]byte, error) {
 	switch d.plugin {
@@ -61,6 +68,14 @@ func (d *dialer) scramble() ([]byte, error) {
 			return []byte{0}, nil
 		}
 		return wire.CachingSHA2(d.cfg.Password, d.nonce), nil
+	case pluginSHA256:
+		switch {
+		case d.cfg.Password == "":
+			return []byte{0}, nil
+		case d.secure:
+			return append([]byte(d.cfg.Password), 0), nil
+		}
+		return []byte{sha256RequestPublicKey}, nil
 	}
 	return nil, fmt.Errorf("the account uses %s; Causeway speaks %s and %s",
 		d.plugin, wire.PluginCachingSHA2, wire.PluginNative)
@@ -88,6 +103,9 @@ func (d *dialer) moreData(payload []byte) error {
 	data, err := wire.ParseAuthMoreData(payload)
 	if err != nil {
 		return err
+	}
+	if d.plugin == pluginSHA256 && !d.secure {
+		return d.sendEncrypted(data)
 	}
 	if d.plugin != wire.PluginCachingSHA2 {
 		return fmt.Errorf("%w: more data for %s", wire.ErrMalformed, d.plugin)

@@ -25,7 +25,7 @@ func TestCachingSHA2(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", mode, err)
 			}
-			if g.TLS != (mode != backend.TLSDisabled) || g.Plugin != wire.PluginCachingSHA2 || g.ConnectionID == 0 ||
+			if g.TLS != (mode == backend.TLSRequired) || // preferred does without on the same host g.Plugin != wire.PluginCachingSHA2 || g.ConnectionID == 0 ||
 				!g.Caps.Has(wire.CapSessionTrack|wire.CapDeprecateEOF) || !g.Status.Has(wire.StatusAutocommit) {
 				t.Errorf("%s: %+v", mode, g)
 			}
@@ -74,13 +74,18 @@ func TestNativePassword(t *testing.T) {
 }
 
 func TestErrorsAreTheServers(t *testing.T) {
-	_, _, err := login(t, "nobody_at_all", "x", nil)
-	wantCode(t, err, wire.ErrAccessDenied)
-	_, _, err = login(t, "root", "", func(cfg *backend.DialConfig) { cfg.Database = "no_such_schema" })
+	// The server takes one of its plugins by the unknown name.
+	for _, name := range []string{"nobody_at_all", "nobody_here", "noone", "niemand", "personne", "nessuno"} {
+		for _, mode := range []string{backend.TLSDisabled, backend.TLSRequired} {
+			_, _, err := login(t, name, "x", func(cfg *backend.DialConfig) { cfg.TLSMode = mode })
+			wantCode(t, err, wire.ErrAccessDenied)
+		}
+	}
+	_, _, err := login(t, "root", "", func(cfg *backend.DialConfig) { cfg.Database = "no_such_schema" })
 	wantCode(t, err, wire.ErrBadDB)
 
 	user(t, "d_ssl", "IDENTIFIED BY 'pw' REQUIRE SSL")
-	_, _, err = login(t, "d_ssl", "pw", nil)
+	_, _, err = login(t, "d_ssl", "pw", func(cfg *backend.DialConfig) { cfg.TLSMode = backend.TLSDisabled })
 	wantCode(t, err, wire.ErrAccessDenied)
 	mustLogin(t, "d_ssl", "pw", func(cfg *backend.DialConfig) { cfg.TLSMode = backend.TLSRequired })
 
