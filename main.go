@@ -46,7 +46,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 				if err != nil {
 					return err
 				}
-				return serve(c.Context, cfg, newLogger(cfg.Log, stderr))
+				hup := make(chan os.Signal, 1)
+				signal.Notify(hup, syscall.SIGHUP)
+				defer signal.Stop(hup)
+				again := reloader{func() (*conf.Config, error) { return loadOnly(c, getenv) }, hup}
+				return serve(c.Context, cfg, newLogger(cfg.Log, stderr), again)
 			},
 		}, {
 			Name: "check", Usage: "check a configuration and name every mistake in it", Flags: []cli.Flag{configFlag}, OnUsageError: usageError,

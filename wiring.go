@@ -36,7 +36,7 @@ type proxy struct {
 }
 
 // serve runs the proxy until ctx ends and everything is drained.
-func serve(ctx context.Context, cfg *conf.Config, log zerolog.Logger) error {
+func serve(ctx context.Context, cfg *conf.Config, log zerolog.Logger, again reloader) error {
 	for _, w := range cfg.Warnings {
 		log.Warn().Msg(w)
 	}
@@ -47,7 +47,7 @@ func serve(ctx context.Context, cfg *conf.Config, log zerolog.Logger) error {
 	if err := p.listen(cfg.Listen); err != nil {
 		return fmt.Errorf("causeway: %w", err)
 	}
-	return p.run(ctx)
+	return p.run(ctx, again)
 }
 
 // assemble makes the parts and tells each what it needs to know. Nothing runs
@@ -109,7 +109,7 @@ func (p *proxy) listen(c conf.Listen) (err error) {
 // run serves until ctx ends or a part fails. Monitor and HTTP go on while the
 // front end drains: its last transactions need the one, and whoever watches the
 // drain the other.
-func (p *proxy) run(ctx context.Context) error {
+func (p *proxy) run(ctx context.Context, again reloader) error {
 	behind, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
 	g, ctx := errgroup.WithContext(ctx)
@@ -122,6 +122,10 @@ func (p *proxy) run(ctx context.Context) error {
 	if p.httpPort != nil {
 		g.Go(func() error { return p.http.Serve(behind, p.httpPort) })
 	}
+	g.Go(func() error {
+		again.run(behind, p.monitor.View, p.log)
+		return nil
+	})
 	g.Go(func() error {
 		defer stop()
 		return p.runFront(ctx)

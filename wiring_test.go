@@ -59,7 +59,7 @@ func running(t *testing.T, log io.Writer) (p *proxy, stop func() error) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
-	go func() { done <- p.run(ctx) }()
+	go func() { done <- p.run(ctx, reloader{}) }()
 	t.Cleanup(cancel)
 	deadline := time.Now().Add(30 * time.Second)
 	for !p.listening.Load() {
@@ -143,7 +143,7 @@ func TestTakenPort(t *testing.T) {
 	} {
 		cfg := deadServers(t, "")
 		cfg.Listen = c.listen
-		err := serve(context.Background(), cfg, zerolog.Nop())
+		err := serve(context.Background(), cfg, zerolog.Nop(), reloader{})
 		if err == nil || !strings.Contains(err.Error(), c.key) {
 			t.Errorf("error %v, want %s", err, c.key)
 		}
@@ -154,7 +154,7 @@ func TestTakenPort(t *testing.T) {
 func TestStopBeforeTheFirstLook(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if err := serve(ctx, deadServers(t, ""), zerolog.Nop()); err != nil {
+	if err := serve(ctx, deadServers(t, ""), zerolog.Nop(), reloader{}); err != nil {
 		t.Errorf("serve: %v", err)
 	}
 }

@@ -103,7 +103,26 @@ type Live struct {
 	Errors   atomic.Uint64
 	EWMA     atomic.Uint64 // peak EWMA of answer time, nanoseconds
 	EWMAAt   atomic.Int64  // nanoseconds since process start of the last update
-	Weight   atomic.Int64  // changed weight, 0: as configured
+	Weight   atomic.Int64  // changed weight, 0: as configured, negative: 0; see SetWeight
+}
+
+// SetWeight changes the weight while running; 0: only if no other can serve.
+func (l *Live) SetWeight(w int) {
+	if w == 0 {
+		w = -1
+	}
+	l.Weight.Store(int64(w))
+}
+
+// CurrentWeight is the node's weight now: as changed while running, else as
+// configured.
+func (n *Node) CurrentWeight() int {
+	if n.Live != nil {
+		if changed := n.Live.Weight.Load(); changed != 0 {
+			return max(int(changed), 0)
+		}
+	}
+	return n.Weight
 }
 
 // Usable tells whether the node may serve at all.

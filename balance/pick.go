@@ -85,13 +85,7 @@ func eligible(buf []candidate, nodes []*backend.Node, need *Need) ([]candidate, 
 
 // weight returns the node's weight now, 0 to maxWeight.
 func weight(n *backend.Node) int64 {
-	w := int64(n.Weight)
-	if n.Live != nil {
-		if changed := n.Live.Weight.Load(); changed != 0 {
-			w = changed
-		}
-	}
-	return min(max(w, 0), maxWeight)
+	return min(max(int64(n.CurrentWeight()), 0), maxWeight)
 }
 
 // drawn returns the index of a candidate drawn by lot, the weight being the chance.

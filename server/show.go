@@ -129,7 +129,7 @@ func serverRow(n *backend.Node, now time.Time) []string {
 		detail = n.Lag.WorkerDetail
 	}
 	return []string{
-		n.Addr, n.Role.String(), state, strconv.Itoa(n.Weight), n.Version, lag, apply, threads,
+		n.Addr, n.Role.String(), state, strconv.Itoa(n.CurrentWeight()), n.Version, lag, apply, threads,
 		fmt.Sprintf("%d/%d busy", n.Lag.WorkersBusy, n.Lag.Workers), strconv.FormatUint(n.Lag.ReceivedUnapp, 10),
 		strconv.FormatInt(n.Live.InFlight.Load(), 10), strconv.FormatUint(n.Live.Picks.Load(), 10),
 		age(n.PositionAt, now), n.Position.Line(), detail,
