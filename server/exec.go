@@ -273,14 +273,15 @@ func (s *session) sendCommand(c *backend.Conn, j *job) error {
 func (s *session) finish(c *backend.Conn, j *job) {
 	r := &s.relay
 	s.applyNews(c, j)
+	s.warnings = r.ok.Warnings
+	if r.err != nil {
+		s.warnings = 1
+	}
 	if r.err == nil && j.want != expectPrepare && j.want != expectText {
 		c.Status = r.ok.Status
 	}
 	if j.class.Kind != classifier.Diagnostics && (j.want == expectResult || j.want == expectPrepare) {
-		s.last, s.refused, s.warnings = c, nil, r.ok.Warnings
-		if r.err != nil {
-			s.warnings = 1
-		}
+		s.last, s.refused = c, nil
 		if c.Node.Role != backend.RoleReplica || s.relay.extraWarnings == 0 {
 			s.stale = nil
 		}
