@@ -348,25 +348,33 @@ func kill(ctx context.Context, w *worker) error {
 		var slept int
 		err := victim.QueryRowContext(ctx, "SELECT SLEEP(20)").Scan(&slept)
 		if err == nil && slept == 0 {
-			ended <- fmt.Errorf("connection %d slept on after KILL", id)
-			return
+			err = errSleptOn
 		}
-		ended <- nil
+		ended <- err
 	}()
-	if err := w.killSleeper(ctx, id); err != nil {
-		victim.Close()
+	if err := w.killSleeper(ctx, id, ended); err != nil {
 		return err
 	}
-	return <-ended
+	if err := <-ended; errors.Is(err, errSleptOn) {
+		return err
+	}
+	return nil
 }
 
+var errSleptOn = errors.New("the connection slept on after KILL")
+
 // killSleeper waits until the connection sleeps in its statement and kills it.
-func (w *worker) killSleeper(ctx context.Context, id int64) error {
+func (w *worker) killSleeper(ctx context.Context, id int64, ended <-chan error) error {
 	c, err := w.conn(ctx)
 	if err != nil {
 		return err
 	}
 	for asleep := 0; asleep == 0; {
+		select {
+		case err := <-ended:
+			return fmt.Errorf("the statement ended before KILL: %w", err)
+		default:
+		}
 		err := c.QueryRowContext(ctx, "SELECT COUNT(*) FROM performance_schema.processlist WHERE ID = ? AND INFO LIKE 'SELECT SLEEP%'", id).Scan(&asleep)
 		if err != nil {
 			return err

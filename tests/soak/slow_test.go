@@ -11,6 +11,10 @@ import (
 	"causeway/tests/cluster"
 )
 
+// slowLimit is how much the process may grow meanwhile: other clients work, but
+// nothing near the 200 MB that wait for the slow one.
+const slowLimit = 4 << 20
+
 // A client that does not read stops its own backend, costs no memory and
 // disturbs nobody; when it reads on it gets all there is.
 func TestSlowClientSlowsItsBackendAndNobodyElse(t *testing.T) {
@@ -47,8 +51,8 @@ func TestSlowClientSlowsItsBackendAndNobodyElse(t *testing.T) {
 	}
 	grown, _ := watch.stop()
 	t.Logf("the backend stopped at %d KB; the process grew by %d KB", sent>>10, grown>>10)
-	if grown > growthLimit {
-		t.Errorf("the process grew by %d KB, allowed are %d", grown>>10, growthLimit>>10)
+	if grown > slowLimit {
+		t.Errorf("the process grew by %d KB, allowed are %d", grown>>10, slowLimit>>10)
 	}
 }
 

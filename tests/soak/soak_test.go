@@ -12,12 +12,17 @@ import (
 	"causeway/tests/rig"
 )
 
+// patient: how fast a machine that does all this at once answers is not the
+// question, so nothing counts as lost before it has had its time.
+const patient = `[backend]
+connect_timeout = "20s"
+`
+
 // A process that leaks shows it here, after many connections came and went.
 func TestSoak(t *testing.T) {
 	length := durationSetting(t, "SOAK_DURATION", 30*time.Second)
 	workers := intSetting(t, "SOAK_CONNECTIONS", 200)
-	// How fast a machine that does all this at once answers is not the question.
-	c, causeway := shared, cluster.StartCauseway(t, shared, "[backend]\nconnect_timeout = \"20s\"\n")
+	c, causeway := shared, cluster.StartCauseway(t, shared, patient)
 
 	// One short round first, so that what Causeway keeps for good is there.
 	warm := newLoad(causeway.Addr, 4)
