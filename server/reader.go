@@ -63,6 +63,9 @@ func (s *session) tryReplica(c *backend.Conn, j *job, p plan) (again bool, err e
 	case r.err != nil && !r.started && replicaCannot(r.err.Code):
 		s.noteResend(c, j)
 		s.applyNews(c, j)
+		if p.begin {
+			s.dropReplica(c) // a transaction may be open there
+		}
 		s.client.SetSequence(j.seq)
 		return true, nil
 	}
