@@ -380,7 +380,8 @@ func (s *session) followSticky(c *classifier.Class) {
 // followUntracked notices writes that no GTID tells of, and variables whose
 // changes the server does not report: such a session reads from the source.
 func (s *session) followUntracked(c *classifier.Class) {
-	wrote := (c.Kind == classifier.Write || c.Kind == classifier.Call) && s.relay.ok.AffectedRows > 0
+	wrote := (c.Kind == classifier.Write || c.Kind == classifier.Call) && s.relay.ok.AffectedRows > 0 &&
+		(!c.Is(classifier.SelectInto) || c.Is(classifier.UnknownFunction)) // INTO counts the rows it read
 	logged := true
 	if v, ok := s.state.Var("sql_log_bin"); ok {
 		logged = v == "ON" || v == "1"

@@ -115,7 +115,7 @@ func serverRow(n *backend.Node, now time.Time) []string {
 	state := "up"
 	switch {
 	case !n.Up:
-		state = "down: " + n.Exclude
+		state = n.Exclude // begins with "down"
 	case n.Exclude != "":
 		state = "excluded: " + n.Exclude
 	}
