@@ -14,10 +14,10 @@ import (
 
 const (
 	defaultReads = 100000
-	directReads  = 6000
-	unsafeReads  = 20000
+	directReads  = 3000
+	unsafeReads  = 3000
 	unsafeStales = 100
-	timeLimit    = 12 * time.Minute
+	timeLimit    = 18 * time.Minute
 )
 
 // shared is the cluster of all tests here; each lays its schema anew.

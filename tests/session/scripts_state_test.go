@@ -109,4 +109,9 @@ var stateScripts = []script{
 		"SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED", "BEGIN", on(1, seq("BEGIN", "UPDATE t SET v = 13 WHERE id = 1")...), "SELECT v FROM t WHERE id = 1", "COMMIT", on(1, seq("ROLLBACK")...),
 		"BEGIN", "SELECT v FROM t WHERE id = 1", "SET TRANSACTION ISOLATION LEVEL SERIALIZABLE", "COMMIT", "SELECT @@transaction_isolation", "SET SESSION transaction_isolation = 'nonsense'",
 	)},
+	{name: "trackers switched off by the client", steps: seq(
+		"SET session_track_system_variables = ''", "SET sql_mode = 'ANSI_QUOTES'", `SELECT "v" FROM t WHERE id = 1`, "SET time_zone = '+05:00'", "SELECT ts FROM times WHERE id = 1", "SET session_track_schema = OFF", "USE sess2", `SELECT "v" FROM t`,
+		"SET session_track_gtids = OFF", "INSERT INTO t (v) VALUES (5)", "SELECT COUNT(*) FROM t", "SET session_track_state_change = OFF", "CREATE TEMPORARY TABLE tt (id INT)", "SELECT COUNT(*) FROM tt", "SET session_track_transaction_info = 'OFF'", "BEGIN", "INSERT INTO t (v) VALUES (6)", "SELECT COUNT(*) FROM t", "COMMIT", "SELECT COUNT(*) FROM t",
+		"SET SESSION session_track_system_variables = 'sql_mode'", "SET sql_mode = ''", `SELECT "v" FROM t WHERE id = 1`, "SET session_track_schema = DEFAULT", "USE sess", "SELECT v FROM t WHERE id = 1",
+	)},
 }

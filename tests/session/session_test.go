@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -89,7 +90,9 @@ func playOn(t *testing.T, addr string, p profile, s script) []string {
 	if s.nodb {
 		o.DB = ""
 	}
-	return newPlayer(o, func() { settle(t) }).play(s.steps)
+	transcript := newPlayer(o, func() { settle(t) }).play(s.steps)
+	laid = len(s.setup) == 0 && !slices.ContainsFunc(s.steps, func(s step) bool { return changesSchema.MatchString(s.name) })
+	return transcript
 }
 
 func options(addr string, caps wire.Capability) raw.Options {
@@ -99,13 +102,24 @@ func options(addr string, caps wire.Capability) raw.Options {
 	}
 }
 
-// lay lays the base schema and waits until all nodes have it.
+// changesSchema finds statements after which the schema must be laid anew,
+// rather too many than too few.
+var changesSchema = regexp.MustCompile(`(?i)\b(create|drop|alter|rename|truncate|optimize)\b`)
+
+// laid tells that the base schema is there and only its rows may have changed.
+var laid bool
+
+// lay brings the base schema back and waits until all nodes have it.
 func lay(t *testing.T, more []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	stmts := strings.Join(slices.Concat(baseSchema, more), ";\n")
-	if err := shared.Source().Exec(ctx, stmts); err != nil {
+	stmts := baseSchema
+	if laid {
+		stmts = baseRows
+	}
+	laid = false // until a script is known to leave it alone
+	if err := shared.Source().Exec(ctx, strings.Join(slices.Concat(stmts, more), ";\n")); err != nil {
 		t.Fatal(err)
 	}
 	settle(t)
