@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"causeway/backend"
@@ -67,6 +68,9 @@ func (s *session) whileAborted(j *job) (bool, error) {
 		return true, s.sendOK()
 	case j.class.Kind == classifier.Commit:
 		s.aborted = ""
+	case j.class.Kind == classifier.Begin || j.class.Is(classifier.SetsAutocommit):
+		s.aborted = "" // the client was told, and begins anew
+		return false, nil
 	}
 	s.noteLocal(reasonRefused)
 	return true, s.fail(wire.NewError(wire.ErrUnknown, errTrxLost, why))
@@ -372,8 +376,19 @@ func (s *session) followSticky(c *classifier.Class) {
 	if c.Is(classifier.SetsUserVars) || c.Is(classifier.MayChangeState) && s.tracked.stateChanged {
 		k.userVars = true
 	}
-	if c.Flags.Any(classifier.GetLock | classifier.ReleaseLock) {
-		k.locks = c.Is(classifier.GetLock)
+	k.followLocks(c)
+}
+
+// followLocks counts named locks. A GET_LOCK that failed counts as well: too
+// many reads on the source are better than one too few.
+func (k *stickyState) followLocks(c *classifier.Class) {
+	switch {
+	case c.Is(classifier.GetLock):
+		k.locks++
+	case c.Is(classifier.ReleaseLock) && strings.Contains(strings.ToLower(c.Digest), "release_all_locks"):
+		k.locks = 0
+	case c.Is(classifier.ReleaseLock):
+		k.locks = max(k.locks-1, 0)
 	}
 }
 

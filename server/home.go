@@ -17,7 +17,7 @@ var noDeadline time.Time
 type sessionGone struct{ why string }
 
 func (e *sessionGone) Error() string {
-	return "the connection to the source was lost (" + e.why + ") and with it session state that cannot be restored; connect again"
+	return "the connection to the source is gone (" + e.why + ") and with it session state that cannot be restored; connect again"
 }
 
 // idleCheck is how long a connection must have been idle to be looked at
@@ -81,6 +81,7 @@ func (s *session) dropHome(why error) error {
 	inTrx := c.Status.Has(wire.StatusInTrans)
 	s.quit(c)
 	s.srv.opts.Monitor.Report(c.Node.Addr, c.Node.Incarnation.Generation, why.Error())
+	why = plainly(why)
 	if s.sticky.any() {
 		return &sessionGone{why.Error()}
 	}
@@ -91,6 +92,15 @@ func (s *session) dropHome(why error) error {
 		return wire.NewError(wire.ErrUnknown, errTrxLost, why)
 	}
 	return nil
+}
+
+// plainly leaves out of what a client is told how the network said it.
+func plainly(why error) error {
+	var lost *backendError
+	if errors.As(why, &lost) {
+		return errors.New("the connection to the source broke")
+	}
+	return why
 }
 
 // waitSource waits a moment for a source to be known.

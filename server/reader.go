@@ -163,6 +163,9 @@ func (s *session) reader(j *job, p plan, tried []string) (*backend.Conn, error) 
 		s.route.reason = reasonTransaction
 		return nil, nil // transactions are not counted against the budget
 	}
+	if !v.Source.Usable() {
+		return s.withoutSource(need, tried)
+	}
 	if s.srv.opts.Budget.Take(time.Now()) {
 		s.srv.metrics.fallbacks.WithLabelValues("used").Inc()
 		s.route.reason = reasonFallback
@@ -170,6 +173,19 @@ func (s *session) reader(j *job, p plan, tried []string) (*backend.Conn, error) 
 	}
 	s.srv.metrics.fallbacks.WithLabelValues("refused").Inc()
 	return s.afterBudget(need, tried)
+}
+
+// withoutSource: only replicas are left. A read without a token is served as it
+// can be; one with a token waits for the replicas to apply what they received.
+func (s *session) withoutSource(need balance.Need, tried []string) (*backend.Conn, error) {
+	if s.token.Set.IsEmpty() {
+		return s.staleReader(tried)
+	}
+	if c := s.waitCovered(need, s.srv.opts.MaxWait-s.srv.opts.Wait, tried); c != nil {
+		return c, nil
+	}
+	return nil, wire.NewError(wire.ErrUnknown,
+		"Causeway: no replica has this session's writes after %v, and no source is known; see SHOW CAUSEWAY SERVERS", s.srv.opts.MaxWait)
 }
 
 // withoutReplicas: the source is all there is. Only a cluster that has

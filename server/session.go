@@ -73,7 +73,8 @@ type session struct {
 
 // stickyState is session state that exists only on the source connection.
 type stickyState struct {
-	temp, locked, xa, userVars, locks, textPrepared bool
+	temp, locked, xa, userVars, textPrepared bool
+	locks                                    int // named locks held, at most
 }
 
 func (s stickyState) any() bool { return s != stickyState{} }
@@ -247,7 +248,7 @@ func (s *session) homeOnlyReason() reason {
 		return reasonOneShot
 	case classifier.SystemSchema(s.state.Schema): // tables named without a schema are that node's own
 		return reasonSourceOnly
-	case s.sticky.locks: // what others did under the same lock must be seen
+	case s.sticky.locks > 0: // what others did under the same lock must be seen
 		return reasonUserLocks
 	}
 	return s.homeOnly

@@ -49,7 +49,7 @@ func TestFacts(t *testing.T) {
 		{"SET TRANSACTION sent", func(s *session) { s.oneShot = true }, facts{homeOnly: reasonOneShot}},
 		{"doubt", func(s *session) { s.homeOnly = reasonDoubt }, facts{homeOnly: reasonDoubt}},
 		{"untracked", func(s *session) { s.homeOnly = reasonUntracked }, facts{homeOnly: reasonUntracked}},
-		{"named locks", func(s *session) { s.sticky.locks = true }, facts{homeOnly: reasonUserLocks}},
+		{"named locks", func(s *session) { s.sticky.locks = 1 }, facts{homeOnly: reasonUserLocks}},
 	} {
 		s, v := bareSession(map[string]string{"autocommit": "ON"})
 		c.tune(s)
@@ -79,7 +79,7 @@ func TestStickyState(t *testing.T) {
 	if (stickyState{}).any() {
 		t.Error("a new session has sticky state")
 	}
-	for _, s := range []stickyState{{temp: true}, {locked: true}, {xa: true}, {userVars: true}, {locks: true}, {textPrepared: true}} {
+	for _, s := range []stickyState{{temp: true}, {locked: true}, {xa: true}, {userVars: true}, {locks: 1}, {textPrepared: true}} {
 		if !s.any() {
 			t.Errorf("%+v can be replayed", s)
 		}

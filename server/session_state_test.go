@@ -134,6 +134,17 @@ func TestSessionSourceConnectionLostIdle(t *testing.T) {
 	}
 }
 
+// A client that was told may begin anew without a ROLLBACK, as a pool's next
+// borrower does.
+func TestSessionBeginsAnewAfterALostTransaction(t *testing.T) {
+	l := startLab(t, 1)
+	k := l.client()
+	k.run("BEGIN", "INSERT INTO t VALUES (1)")
+	l.source.closeConns()
+	k.wantError(wire.ErrUnknown, "transaction was lost", "INSERT INTO t VALUES (2)")
+	k.run("BEGIN", "INSERT INTO t VALUES (3)", "COMMIT")
+}
+
 // Within a transaction the client must know, and must end what is no more.
 func TestSessionSourceConnectionLostInATransaction(t *testing.T) {
 	l := startLab(t, 1)
@@ -143,7 +154,7 @@ func TestSessionSourceConnectionLostInATransaction(t *testing.T) {
 	l.forget()
 	k.wantError(wire.ErrUnknown, "transaction was lost", "INSERT INTO t VALUES (2)")
 	k.wantError(wire.ErrUnknown, "transaction was lost", "SELECT a FROM t")
-	k.wantError(wire.ErrUnknown, "transaction was lost", "BEGIN")
+	k.wantError(wire.ErrUnknown, "transaction was lost", "SAVEPOINT s")
 	if r := k.query("ROLLBACK"); r.err != nil || r.ok.Status.Has(wire.StatusInTrans) {
 		t.Errorf("ROLLBACK: %v, status %x", r.err, r.ok.Status)
 	}

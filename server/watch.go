@@ -13,6 +13,9 @@ const (
 	watchInterval = 200 * time.Millisecond
 	// watchAfter is how long a command must have run to be looked at.
 	watchAfter = 300 * time.Millisecond
+	// cutAfter is how long a node must have answered nothing before the reads
+	// that run there are cut off: a missed probe or two only mean that it is slow.
+	cutAfter = 3 * time.Second
 )
 
 const writeKind = classifier.Write
@@ -83,7 +86,11 @@ func (s *Server) look(x *session, v *backend.View) {
 		return
 	}
 	n := v.Node(c.Node.Addr)
-	if n != nil && (!n.Up || n.Incarnation.Generation != c.Node.Incarnation.Generation) {
+	if n == nil {
+		return
+	}
+	hung := !n.Up && time.Since(n.PositionAt) > cutAfter
+	if hung || n.Incarnation.Generation != c.Node.Incarnation.Generation {
 		c.Close()
 	}
 }
