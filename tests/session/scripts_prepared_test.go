@@ -9,7 +9,7 @@ import (
 // preparedScripts are about statements in binary protocol and PREPARE in text.
 var preparedScripts = []script{
 	{name: "prepared statements", steps: seq(
-		prepare("r", "SELECT id, v, s FROM t WHERE id >= ? AND s <> ? ORDER BY id"), execute("r", int64p(2), raw.String("three")), execute("r", int64p(4), raw.String("x")), execute("r", raw.String("4"), int64p(0)), execute("r", raw.Double(2.5), raw.Null()), executeSame("r", raw.Double(1), raw.String("one")),
+		prepare("r", "SELECT id, v, s FROM t WHERE id >= ? AND s <> ? ORDER BY id"), execute("r", int64p(2), raw.String("three")), execute("r", int64p(4), raw.String("x")), execute("r", raw.String("4"), raw.String("0")), execute("r", raw.Double(2.5), raw.Null()), executeSame("r", raw.Double(1), raw.String("one")),
 		prepare("w", "INSERT INTO t (v, s) VALUES (?, ?)"), execute("w", int64p(60), raw.String("six")), execute("w", raw.Null(), raw.Null()), execute("r", int64p(6), raw.String("")), prepare("u", "UPDATE t SET v = v + ? WHERE id = ?"), execute("u", int64p(1), int64p(1)), execute("r", int64p(1), raw.String("two")), prepare("d", "DELETE FROM t WHERE id = ?"), execute("d", int64p(1)), execute("d", int64p(1)), execute("r", int64p(0), raw.String("")),
 		closeStmt("r"), execute("r", int64p(1), raw.String("")), "SELECT COUNT(*) FROM t",
 	)},
