@@ -185,7 +185,7 @@ func (c *Conn) checkIncarnation(uuid string) error {
 
 func (c *Conn) setupStatement(base map[string]string) string {
 	var b strings.Builder
-	b.WriteString(c.trackers())
+	b.WriteString(c.armStatement())
 	if c.Node.Role == RoleReplica {
 		b.WriteString(", transaction_read_only=ON")
 	}
@@ -201,15 +201,42 @@ func (c *Conn) setupStatement(base map[string]string) string {
 	return b.String()
 }
 
-// trackers is the statement that makes the server report what Causeway needs.
-func (c *Conn) trackers() string {
-	return "SET SESSION session_track_gtids='OWN_GTID', session_track_schema=ON, session_track_state_change=ON, session_track_system_variables='" +
-		strings.Join(c.cfg.TrackedVariables, ",") + "'"
+// trackers are tracked themselves: a procedure may switch them off, and whoever
+// does not notice loses GTIDs.
+var trackers = []string{"session_track_gtids", "session_track_schema", "session_track_state_change", "session_track_system_variables"}
+
+// IsTracker tells whether a variable is one of those that Arm sets.
+func IsTracker(name string) bool { return slices.Contains(trackers, name) }
+
+// armStatement is the statement that makes the server report what Causeway needs.
+func (c *Conn) armStatement() string {
+	return "SET SESSION session_track_gtids='OWN_GTID', session_track_schema=ON, session_track_state_change=ON, session_track_system_variables='" + c.trackedList() + "'"
+}
+
+// TrackerValues are the values of the session_track variables.
+type TrackerValues struct{ Schema, StateChange, GTIDs, Variables string }
+
+// Trackers returns what the variables are when armed, and what they are now.
+func (c *Conn) Trackers() (armed, have TrackerValues, err error) {
+	row, err := c.Query("SELECT @@session_track_schema, @@session_track_state_change, @@session_track_gtids, @@session_track_system_variables")
+	if err != nil {
+		return armed, have, err
+	}
+	if len(row) != 4 {
+		return armed, have, fmt.Errorf("asking for the trackers: %d columns", len(row))
+	}
+	armed = TrackerValues{"1", "1", "OWN_GTID", c.trackedList()}
+	return armed, TrackerValues{row[0], row[1], row[2], row[3]}, nil
+}
+
+// trackedList is the value of session_track_system_variables.
+func (c *Conn) trackedList() string {
+	return strings.Join(c.cfg.TrackedVariables, ",") + "," + strings.Join(trackers, ",")
 }
 
 // Arm sets the trackers again, after the client has set them for itself.
 func (c *Conn) Arm() error {
-	_, err := c.Query(c.trackers())
+	_, err := c.Query(c.armStatement())
 	return err
 }
 

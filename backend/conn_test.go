@@ -340,7 +340,7 @@ func TestSetupStatement(t *testing.T) {
 	conn, _ := connTo()
 	conn.Node = &Node{Role: RoleReplica, Defaults: map[string]string{"time_zone": "SYSTEM", "sql_mode": "", "sort_buffer_size": "2"}}
 	got := conn.setupStatement(base)
-	for _, want := range []string{"session_track_gtids='OWN_GTID'", "session_track_system_variables='time_zone'", "transaction_read_only=ON", "sql_mode='ANSI'"} {
+	for _, want := range []string{"session_track_gtids='OWN_GTID'", "session_track_system_variables='time_zone,session_track_gtids,session_track_schema,", "transaction_read_only=ON", "sql_mode='ANSI'"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%s lacks %s", got, want)
 		}

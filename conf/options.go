@@ -77,7 +77,7 @@ var options = []option[Config]{
 	row("backend.tls", oneOf(TLSDisabled, TLSPreferred, TLSRequired, TLSVerify), func(c *Config) *string { return &c.Backend.TLS }, `"preferred"`,
 		"TLS to the servers: never, where the server can (on the same host only for clients that use TLS), always, or always with a checked certificate."),
 	row("backend.ca", text(`"/etc/causeway/ca.pem"`), func(c *Config) *string { return &c.Backend.CA }, `""`,
-		"PEM file with the authorities that `verify` trusts. Empty: the system's."),
+		"PEM file with the authorities that `verify` trusts. Empty: the system's. The certificates that MySQL makes itself name no host, so `verify` refuses them."),
 	row("backend.server_name", text(`"db.example.org"`), func(c *Config) *string { return &c.Backend.ServerName }, `""`,
 		"The name that `verify` expects in the certificates. Empty: the host of the server's address."),
 	row("backend.connect_timeout", duration(10*time.Millisecond, time.Minute), func(c *Config) *time.Duration { return &c.Backend.ConnectTimeout }, `"2s"`,

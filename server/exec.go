@@ -26,6 +26,9 @@ func (s *session) run1(j *job) error {
 		}
 	}
 	s.settleDoubt()
+	if s.trackers.due && s.home != nil && !s.home.Broken && j.class.Kind != classifier.Diagnostics {
+		s.rearmTrackers()
+	}
 	v := s.view()
 	f := s.facts(v)
 	p := decide(j.class, f)
@@ -148,6 +151,7 @@ func (s *session) runOn(c *backend.Conn, j *job) error {
 	}
 	s.finish(c, j)
 	if onHome {
+		s.noteTrackers(j)
 		s.afterHome(j)
 	}
 	if err := s.respond(); err != nil {
@@ -314,6 +318,9 @@ func (s *session) observe(c *backend.Conn, j *job) {
 	if c.Node.Role == backend.RoleReplica {
 		target = replicaTarget
 	}
+	if target == sourceTarget && j.class.Kind == classifier.Read {
+		c.Node.Live.Picks.Add(1)
+	}
 	if target == sourceTarget && isOwnRead(j.class, s.route.reason) {
 		s.srv.ownReads.Add(1)
 	}
@@ -347,9 +354,6 @@ func (s *session) afterHome(j *job) {
 	s.followUntracked(c)
 	s.followCharset(c)
 	s.mirrorSet(j)
-	if c.Is(classifier.SetsTracker) {
-		s.rearmTrackers()
-	}
 	if c.Flags.Any(classifier.SetsNextTrx) || c.Kind == classifier.SetTransaction {
 		s.oneShot = true
 	}

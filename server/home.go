@@ -143,7 +143,9 @@ func (s *session) open(n *backend.Node, base map[string]string) (*backend.Conn, 
 	if err != nil {
 		s.srv.metrics.backendFailed(n.Addr)
 		var refused *wire.Error
-		if !errors.As(err, &refused) {
+		if errors.As(err, &refused) {
+			s.srv.warnRefused(n.Addr, s.login.User, refused)
+		} else {
 			s.srv.opts.Monitor.Report(n.Addr, n.Incarnation.Generation, err.Error())
 		}
 		return nil, err
@@ -151,6 +153,19 @@ func (s *session) open(n *backend.Node, base map[string]string) (*backend.Conn, 
 	c.LastUsed = time.Now()
 	s.srv.metrics.backendOpen(n.Addr).Inc()
 	return c, nil
+}
+
+// warnRefused logs, once a minute for each node, account and error, that a
+// server does not take an account that logged in here: its reads go elsewhere.
+func (s *Server) warnRefused(addr, user string, e *wire.Error) {
+	key := fmt.Sprint(addr, user, e.Code)
+	now := time.Now()
+	if last, ok := s.refusals.Load(key); ok && now.Sub(last.(time.Time)) < time.Minute {
+		return
+	}
+	s.refusals.Store(key, now)
+	s.log.Warn().Str("node", addr).Str("user", user).Uint16("errno", e.Code).Str("error", e.Message).
+		Msg("a server refuses a connection for a client")
 }
 
 // defaults are the source's values of session variables, which replica

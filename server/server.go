@@ -92,6 +92,8 @@ type Server struct {
 	ownReads atomic.Uint64
 	floor    atomic.Pointer[gtid.Token]
 
+	refusals sync.Map // see warnRefused
+
 	mu       sync.Mutex
 	sessions map[uint32]*session
 	wg       sync.WaitGroup

@@ -34,6 +34,7 @@ type session struct {
 	token     gtid.Token   // GTIDs that reads must see
 	status    wire.Status  // what the client was told last of its own transaction
 	route     route        // where the last statement went
+	trackers  trackerCheck // due before the next statement
 	wants     trackerWants // what the client asked to be told of its session
 
 	home     *backend.Conn            // to the source: everything but plain reads
@@ -100,7 +101,7 @@ func (s *session) reset() {
 	s.readTrx, s.nextTrx, s.oneShot, s.begin, s.aborted = nil, nil, false, "", ""
 	s.homeOnly, s.sticky, s.stale, s.refused = reasonNone, stickyState{}, nil, nil
 	s.last, s.stmts = nil, nil
-	s.wants = defaultWants()
+	s.wants, s.trackers = defaultWants(), trackerCheck{}
 	s.status = wire.StatusAutocommit
 	s.inTrx.Store(false)
 }

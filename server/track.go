@@ -1,9 +1,12 @@
 package server
 
 import (
+	"context"
+	"slices"
 	"strings"
 
 	"causeway/backend"
+	"causeway/classifier"
 	"causeway/gtid"
 	"causeway/wire"
 )
@@ -12,6 +15,7 @@ import (
 type trackedNews struct {
 	state        *backend.State // nil: no change
 	gtids        bool
+	disarmed     bool // a session_track variable was set
 	connCharset  bool // character_set_connection was reported
 	stateChanged bool
 }
@@ -32,6 +36,10 @@ func (s *session) onTracked(kind wire.TrackKind, name, value []byte) error {
 	case wire.TrackSchema:
 		s.tracked.state = s.newsState().WithSchema(string(value))
 	case wire.TrackSystemVariable:
+		if backend.IsTracker(string(name)) {
+			s.tracked.disarmed = true
+			return nil
+		}
 		s.tracked.state = s.newsState().WithVar(string(name), string(value))
 		s.tracked.connCharset = s.tracked.connCharset || string(name) == "character_set_connection"
 	case wire.TrackStateChange:
@@ -123,24 +131,79 @@ func (s *session) filterTrack(block []byte) []byte {
 	return out
 }
 
-// rearmTrackers learns what the client wants to be told, after it has set a
-// session_track variable, and sets them again as Causeway needs them.
+// trackerCheck says what must be looked at before the next statement runs.
+type trackerCheck struct {
+	due   bool
+	named []string // variables that the client assigned by name
+}
+
+// noteTrackers asks for a check after a statement that may have changed what
+// the server reports: by name, or inside a routine or a prepared text, of which
+// the server then says that some state changed, or nothing if it failed.
+func (s *session) noteTrackers(j *job) {
+	c := j.class
+	if j.want == expectPrepare {
+		return
+	}
+	if c.Is(classifier.SetsTracker) {
+		s.trackers.due = true
+		s.trackers.named = append(s.trackers.named, c.Names...)
+	}
+	if s.tracked.disarmed || c.Is(classifier.MayChangeState) && (s.tracked.stateChanged || s.relay.err != nil) {
+		s.trackers.due = true
+	}
+}
+
+// rearmTrackers sets the trackers as Causeway needs them, if they are not, and
+// learns what the client wants to be told. It runs before the next statement
+// but those that look at the diagnostics of the last one, which it clears.
 func (s *session) rearmTrackers() {
+	check := s.trackers
+	s.trackers = trackerCheck{}
 	s.bound(s.home)
 	defer s.home.SetDeadline(noDeadline)
-	row, err := s.home.Query("SELECT @@session_track_schema, @@session_track_state_change, @@session_track_gtids, @@session_track_system_variables")
-	if err != nil || len(row) != 4 {
+	armed, have, err := s.home.Trackers()
+	if err != nil {
 		s.home.Broken = true
 		return
 	}
-	s.wants = trackerWants{
-		schema: row[0] == "1", stateChange: row[1] == "1",
-		gtids: row[2] != "OFF", all: row[3] == "*", vars: map[string]bool{},
+	s.learnWants(check.named, armed, have)
+	if have == armed {
+		return
 	}
-	for name := range strings.SplitSeq(row[3], ",") {
-		s.wants.vars[strings.ToLower(strings.TrimSpace(name))] = true
+	if have.GTIDs != armed.GTIDs { // what was written meanwhile was not reported
+		ctx, cancel := context.WithTimeout(s.ctx, s.srv.opts.Backend.ConnectTimeout)
+		defer cancel()
+		set, err := s.positionOf(ctx, s.home)
+		if err != nil {
+			s.homeOnly = reasonUntracked
+		} else {
+			s.grow(set)
+		}
 	}
 	if err := s.home.Arm(); err != nil {
 		s.home.Broken = true
+	}
+}
+
+// learnWants takes over what the client has set itself: what it named, and
+// what is not as Causeway left it.
+func (s *session) learnWants(named []string, armed, have backend.TrackerValues) {
+	set := func(name, ours, now string) bool { return now != ours || slices.Contains(named, name) }
+	w := &s.wants
+	if set("session_track_schema", armed.Schema, have.Schema) {
+		w.schema = have.Schema == "1"
+	}
+	if set("session_track_state_change", armed.StateChange, have.StateChange) {
+		w.stateChange = have.StateChange == "1"
+	}
+	if set("session_track_gtids", armed.GTIDs, have.GTIDs) {
+		w.gtids = have.GTIDs != "OFF"
+	}
+	if set("session_track_system_variables", armed.Variables, have.Variables) {
+		w.all, w.vars = have.Variables == "*", map[string]bool{}
+		for name := range strings.SplitSeq(have.Variables, ",") {
+			w.vars[strings.ToLower(strings.TrimSpace(name))] = true
+		}
 	}
 }
