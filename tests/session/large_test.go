@@ -75,7 +75,8 @@ func TestLargeWrites(t *testing.T) {
 	}
 }
 
-// TestTooLargePacket: beyond max_allowed_packet comes MySQL's own error.
+// TestTooLargePacket: beyond max_allowed_packet comes MySQL's own error. MySQL
+// may close before the client has written all; Causeway reads to the end first.
 func TestTooLargePacket(t *testing.T) {
 	needsCauseway(t)
 	lay(t, nil)
@@ -86,7 +87,8 @@ func TestTooLargePacket(t *testing.T) {
 		}
 		a, err := c.Query("SELECT '" + strings.Repeat("x", 130<<20) + "'")
 		t.Logf("%s: code %d, %v", addr, a.Code(), err)
-		if err != nil || a.Code() != wire.ErrNetPacketTooLarge {
+		closed := err != nil && addr == shared.Source().Addr
+		if !closed && (err != nil || a.Code() != wire.ErrNetPacketTooLarge) {
 			t.Errorf("%s: 130 MB were answered with %v, %v", addr, a.Err(), err)
 		}
 		c.Close()
