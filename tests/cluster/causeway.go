@@ -95,7 +95,8 @@ func startCauseway(servers []string, extra string) (*Causeway, func() error, err
 	return cw, cw.stop, nil
 }
 
-// ConfigText is the README's configuration for these addresses.
+// ConfigText is the README's configuration for these addresses. The [monitor]
+// table comes last, so that lines appended before another table belong to it.
 func ConfigText(addr, http string, servers []string) string {
 	return fmt.Sprintf(`[listen]
 mysql = %q
@@ -104,15 +105,14 @@ http = %q
 [cluster]
 servers = ["%s"]
 
-[monitor]
-user = %q
-password = %q
-
 [[users]]
 name = %q
 password = %q
 
-`, addr, http, strings.Join(servers, `", "`), MonitorUser, MonitorPassword, AppUser, AppPassword)
+[monitor]
+user = %q
+password = %q
+`, addr, http, strings.Join(servers, `", "`), AppUser, AppPassword, MonitorUser, MonitorPassword)
 }
 
 func freeAddrs() (a, b string, err error) {
