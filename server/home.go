@@ -107,11 +107,14 @@ func plainly(why error) error {
 func (s *session) waitSource(v *backend.View) (*backend.Node, error) {
 	deadline := time.Now().Add(s.srv.opts.MaxWait)
 	for !v.Source.Usable() {
-		if time.Now().After(deadline) && v.Source != nil {
-			return nil, fmt.Errorf("source %s does not serve: %s", v.Source.Addr, v.Source.Exclude)
-		}
 		if time.Now().After(deadline) {
-			return nil, errors.New("no source is known: no server of [cluster] servers is writable and replicated from, see SHOW CAUSEWAY SERVERS")
+			switch {
+			case v.Source == nil:
+				return nil, errors.New("no source is known: no server of [cluster] servers is writable and replicated from, see SHOW CAUSEWAY SERVERS")
+			case !v.Source.Up:
+				return v.Source, nil // it may only be slow: the attempt tells
+			}
+			return nil, fmt.Errorf("source %s does not serve: %s", v.Source.Addr, v.Source.Exclude)
 		}
 		if err := s.pause(10 * time.Millisecond); err != nil {
 			return nil, err
