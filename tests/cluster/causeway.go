@@ -81,7 +81,7 @@ func startCauseway(servers []string, extra string) (*Causeway, func() error, err
 	if cw.Addr, cw.HTTP, err = freeAddrs(); err != nil {
 		return nil, nil, err
 	}
-	if err := os.WriteFile(cw.Config, []byte(ConfigText(cw.Addr, cw.HTTP, servers)+extra), 0o600); err != nil {
+	if err := os.WriteFile(cw.Config, []byte(withExtra(ConfigText(cw.Addr, cw.HTTP, servers), extra)), 0o600); err != nil {
 		return nil, nil, err
 	}
 	if err := cw.start(binary); err != nil {
@@ -95,8 +95,8 @@ func startCauseway(servers []string, extra string) (*Causeway, func() error, err
 	return cw, cw.stop, nil
 }
 
-// ConfigText is the README's configuration for these addresses. The [monitor]
-// table comes last, so that lines appended before another table belong to it.
+// ConfigText is the README's configuration for these addresses. The user comes
+// last, so that lines appended before another table belong to it.
 func ConfigText(addr, http string, servers []string) string {
 	return fmt.Sprintf(`[listen]
 mysql = %q
@@ -105,14 +105,28 @@ http = %q
 [cluster]
 servers = ["%s"]
 
-[[users]]
-name = %q
-password = %q
-
 [monitor]
 user = %q
 password = %q
-`, addr, http, strings.Join(servers, `", "`), AppUser, AppPassword, MonitorUser, MonitorPassword)
+
+[[users]]
+name = %q
+password = %q
+`, addr, http, strings.Join(servers, `", "`), MonitorUser, MonitorPassword, AppUser, AppPassword)
+}
+
+// withExtra appends extra to a configuration. TOML has each table once, so the
+// keys of a [monitor] table that extra begins with go into the one that is there.
+func withExtra(config, extra string) string {
+	keys, ok := strings.CutPrefix(extra, "[monitor]\n")
+	if !ok {
+		return config + extra
+	}
+	keys, rest, _ := strings.Cut(keys, "\n[")
+	if rest != "" {
+		rest = "\n[" + rest
+	}
+	return strings.Replace(config, "[monitor]\n", "[monitor]\n"+keys+"\n", 1) + rest
 }
 
 func freeAddrs() (a, b string, err error) {

@@ -14,7 +14,8 @@ import (
 
 // patient: how fast a machine that does all this at once answers is not the
 // question, so nothing counts as lost before it has had its time.
-const patient = `timeout = "20s" # of the monitor
+const patient = `[monitor]
+timeout = "20s"
 [backend]
 connect_timeout = "20s"
 `
