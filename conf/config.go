@@ -10,6 +10,7 @@ type Config struct {
 	Users      []User
 	TLS        TLS
 	Backend    Backend
+	Pool       Pool
 	Routing    Routing
 	Fallback   Fallback
 	Classifier Classifier
@@ -61,6 +62,9 @@ type User struct {
 	PasswordFile   string
 	PasswordEnv    string
 	MaxConnections int // 0: only the limit of all users together
+	// Closed when idle for longer; 0: never.
+	IdleInTransaction time.Duration
+	IdlePinned        time.Duration
 }
 
 // TLS is what clients see. Without a certificate one is made at start.
@@ -83,6 +87,17 @@ type Backend struct {
 	CA             string // PEM file for verify; "" is the system's own set
 	ServerName     string // name expected in the certificate; "" is the server's host
 	ConnectTimeout time.Duration
+}
+
+// Pool bounds the connections to each server, which all clients share.
+type Pool struct {
+	MaxConnections     int
+	MinIdle            int
+	IdleTimeout        time.Duration
+	Lifetime           time.Duration
+	Wait               time.Duration // of a statement, for a connection
+	Queue              int           // statements that may wait
+	PreparedStatements int           // on one connection
 }
 
 // The values of Routing.Policy.

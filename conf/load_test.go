@@ -60,6 +60,7 @@ func TestDefaults(t *testing.T) {
 		Cluster:    Cluster{Servers: []string{"127.0.0.1:3311", "127.0.0.1:3312", "127.0.0.1:3313"}, Weights: map[string]int{}},
 		Users:      []User{{Name: "app", Password: NewSecret("app_pw")}},
 		Backend:    Backend{TLS: TLSPreferred, ConnectTimeout: 2 * time.Second},
+		Pool:       Pool{100, 2, 5 * time.Minute, time.Hour, 5 * time.Second, 10000, 200},
 		Routing:    Routing{Policy: PolicyRoundRobin, Wait: 10 * time.Millisecond, MaxWait: time.Second, MaxStaleness: 2 * time.Second},
 		Fallback:   Fallback{QPS: 1000, Burst: 2000},
 		Classifier: Classifier{ReadOnlyFunctions: []string{}, CacheEntries: 10000},
@@ -95,6 +96,8 @@ watch_timeout = "60ms"
 name = "u"
 password_file = "u.pw"
 max_connections = 7
+idle_in_transaction = "27s"
+idle_pinned = "28s"
 [[users]]
 name = "v"
 password = ""
@@ -104,6 +107,14 @@ server_name = "db"
 connect_timeout = "8s"
 [tls]
 required = true
+[pool]
+max_connections = 21
+min_idle = 3
+idle_timeout = "22s"
+lifetime = "23s"
+wait = "24ms"
+queue = 25
+prepared_statements = 26
 [routing]
 policy = "latency"
 wait = "9ms"
@@ -138,10 +149,12 @@ format = "json"
 		Listen:  Listen{":1", "[::1]:2"},
 		Cluster: Cluster{[]string{"db1:3306", "[fe80::1]:3306"}, map[string]int{"db1:3306": 0}, true},
 		Monitor: Monitor{"m", NewSecret("env of M"), "", "M", 3 * time.Second, 40 * time.Millisecond, 5 * time.Second, 60 * time.Millisecond},
-		Users: []User{{Name: "u", Password: NewSecret("u pw "), PasswordFile: "u.pw", MaxConnections: 7},
+		Users: []User{{Name: "u", Password: NewSecret("u pw "), PasswordFile: "u.pw", MaxConnections: 7,
+			IdleInTransaction: 27 * time.Second, IdlePinned: 28 * time.Second},
 			{Name: "v", Password: NewSecret("")}},
 		Backend:    Backend{TLS: TLSVerify, ServerName: "db", ConnectTimeout: 8 * time.Second},
 		TLS:        TLS{Required: true},
+		Pool:       Pool{21, 3, 22 * time.Second, 23 * time.Second, 24 * time.Millisecond, 25, 26},
 		Routing:    Routing{PolicyLatency, 9 * time.Millisecond, 11 * time.Second, 0, true},
 		Fallback:   Fallback{12.5, 13},
 		Classifier: Classifier{[]string{"f", "app.g"}, 140},

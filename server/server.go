@@ -30,6 +30,8 @@ type Monitor interface {
 	WaitCovered(ctx context.Context, need gtid.Set, until time.Time) (*backend.View, bool)
 	// FreshSource asks the source for its gtid_executed now.
 	FreshSource(ctx context.Context) (gtid.Set, time.Time, error)
+	// Held tells what a server's connection holds for itself.
+	Held(ctx context.Context, addr string, connID uint32) (backend.Held, error)
 	// Report tells of a connection that died or met another server.
 	Report(addr string, generation uint64, why string)
 }
@@ -39,6 +41,9 @@ type Monitor interface {
 type User struct {
 	Name, Password string
 	MaxConnections int // 0: no limit of its own
+	// How long a session may be idle in a transaction, or with another pin; 0:
+	// as long as the server lets it.
+	IdleInTransaction, IdlePinned time.Duration
 }
 
 // Options are everything a Server is made of.
@@ -47,6 +52,7 @@ type Options struct {
 	Monitor    Monitor
 	Classifier *classifier.Classifier
 	Backend    *backend.Config
+	Pool       backend.PoolOptions
 	Budget     *balance.Budget
 	Policy     balance.Policy
 
@@ -92,6 +98,9 @@ type Server struct {
 	ownReads atomic.Uint64
 	floor    atomic.Pointer[gtid.Token]
 
+	pools    *backend.Pools
+	shared   sharedStmts
+	schemas  seenSchemas
 	refusals sync.Map // see warnRefused
 
 	mu       sync.Mutex
@@ -111,6 +120,7 @@ func New(o Options) (*Server, error) {
 		opts: o, log: o.Log, started: time.Now(),
 		users: map[string]*account{}, sessions: map[uint32]*session{},
 	}
+	s.pools = backend.NewPools(o.Backend, o.Pool)
 	s.nextID.Store(firstConnectionID)
 	for _, u := range o.Users {
 		s.users[u.Name] = &account{User: u}
@@ -166,10 +176,18 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		defer s.wg.Done()
 		s.watch(ctx)
 	}()
+	tended := make(chan struct{})
+	tend, endTend := context.WithCancel(context.Background())
+	go func() {
+		defer close(tended)
+		s.pools.Tend(tend, s.opts.Monitor.View)
+	}()
 	err := s.acceptLoop(ctx, ln)
 	cancel()
 	s.drain()
 	s.wg.Wait()
+	endTend()
+	<-tended
 	return err
 }
 
