@@ -56,6 +56,7 @@ type Conn struct {
 	io  rawIO           // nil: through nc
 	tcp syscall.RawConn // the socket under nc, also below TLS; nil if there is none
 
+	peer net.Addr    // named by a PROXY header; nil: the socket's
 	comp *compressed // between this and nc; nil: not negotiated. Never set together with io
 
 	pooled *[bufferSize]byte
