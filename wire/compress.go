@@ -26,6 +26,16 @@ func (m Compression) Capability() Capability {
 	return [...]Capability{Uncompressed: 0, Zlib: CapCompress, Zstd: CapZstd}[m]
 }
 
+// CompressionNamed returns the method of that name.
+func CompressionNamed(name string) (m Compression, ok bool) {
+	for m = Uncompressed; m <= Zstd; m++ {
+		if m.String() == name {
+			return m, true
+		}
+	}
+	return Uncompressed, false
+}
+
 // CompressionOf returns the method that follows from the negotiated flags: zlib
 // if both were, as MySQL's server and client library have it.
 func CompressionOf(caps Capability) Compression {
