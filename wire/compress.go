@@ -78,8 +78,7 @@ type compressed struct {
 	method Compression
 	level  int
 
-	seq   uint8 // number of the next compressed packet, either way
-	fresh bool  // the next one that comes begins a command, with number 0
+	seq uint8 // number of the next compressed packet, either way
 
 	left int      // bytes of the current packet that are still to be handed out
 	src  int      // bytes of raw's buffer that they are unfolded from; 0: they are not compressed
@@ -101,7 +100,7 @@ func (c *Conn) Compress(m Compression, level int) {
 	raw.pooled, raw.buf, raw.r, raw.w = c.pooled, c.buf, c.r, c.w // a hasty client's first command
 	c.pooled, c.buf, c.r, c.w = nil, nil, 0, 0
 	c.io = nil
-	c.comp = &compressed{raw: raw, method: m, level: level, fresh: true}
+	c.comp = &compressed{raw: raw, method: m, level: level}
 }
 
 // Compression returns the method in use.
@@ -148,9 +147,6 @@ func (z *compressed) next() error {
 	}
 	h := z.raw.Buffered()
 	n, seq, size := PayloadLength(h), h[3], PayloadLength(h[4:])
-	if z.fresh {
-		z.seq, z.fresh = 0, false
-	}
 	if seq != z.seq {
 		err := fmt.Errorf("%w: got compressed number %d, expected %d", ErrSequence, seq, z.seq)
 		z.seq = seq + 1 // of the error that the peer is told
@@ -217,6 +213,15 @@ func (z *compressed) write(b []byte) error {
 		b = b[n:]
 	}
 	return nil
+}
+
+// sync makes the packets that c writes next go on from the number of the last
+// compressed one, as net_flush does in MySQL's server and client library: the
+// number of packets that a command came in is lost on them.
+func (z *compressed) sync(c *Conn) {
+	if z.left == 0 && c.r == c.w {
+		c.seq = z.seq
+	}
 }
 
 // cause takes off the mark of the side: the Conn above puts it on again.

@@ -202,8 +202,8 @@ func (c *Conn) SetMaxPacket(n int) { c.max = n }
 // ResetSequence starts a new command: the next packet, either way, is number 0.
 func (c *Conn) ResetSequence() {
 	c.seq = 0
-	if c.comp != nil {
-		c.comp.fresh = true
+	if c.comp != nil && c.comp.left == 0 && c.r == c.w { // else the command is in the packet of the last one
+		c.comp.seq = 0
 	}
 }
 
@@ -240,6 +240,9 @@ func (c *Conn) ReadFrame() (Frame, error) {
 		}
 		n := len(raw) - HeaderSize
 		total += n
+		if n < MaxPayload && c.comp != nil {
+			c.comp.sync(c)
+		}
 		if n < MaxPayload && c.joined == nil {
 			return Frame{Payload: raw[HeaderSize:], Raw: raw}, nil
 		}
@@ -293,8 +296,8 @@ func (c *Conn) readOne(before int) ([]byte, error) {
 	h := c.buf[c.r:]
 	n := PayloadLength(h)
 	if h[3] != c.seq && c.comp != nil {
-		// MySQL's client library goes on from the number of the last compressed
-		// packet, so nobody checks these; below, they are as if it did not.
+		// See sync: nobody checks these. Whoever passes the packet on sees it
+		// numbered as if it came alone.
 		h[3] = c.seq
 	}
 	if h[3] != c.seq {

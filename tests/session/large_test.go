@@ -15,7 +15,7 @@ var sizes = []int{1 << 20, wire.MaxPayload - 100, wire.MaxPayload - 1, wire.MaxP
 // TestLargePackets sends and receives payloads of more than one packet.
 func TestLargePackets(t *testing.T) {
 	lay(t, []string{"CREATE TABLE sess.large (id INT PRIMARY KEY, b LONGBLOB)"})
-	for _, p := range profiles[:2] {
+	for _, p := range append(profiles[:2:2], profiles[3:]...) { // "found" differs from "modern" in nothing that counts here
 		t.Run(p.name, func(t *testing.T) {
 			c := dial(t, p.caps)
 			s, err := c.Prepare("SELECT ? AS x")

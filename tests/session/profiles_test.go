@@ -18,6 +18,9 @@ var profiles = []profile{
 	{"modern", raw.Modern | wire.CapMultiStatements | wire.CapLocalFiles | wire.CapQueryAttributes},
 	// Found rows instead of changed rows, trackers without DEPRECATE_EOF.
 	{"found", wire.CapMultiStatements | wire.CapLocalFiles | wire.CapFoundRows | wire.CapSessionTrack | wire.CapIgnoreSpace},
+	// The same packets in compressed ones, with either method.
+	{"zlib", raw.Modern | wire.CapMultiStatements | wire.CapLocalFiles | wire.CapQueryAttributes | wire.CapCompress},
+	{"zstd", wire.CapMultiStatements | wire.CapLocalFiles | wire.CapZstd},
 }
 
 // baseSchema is laid before the first script and after each that changed more
