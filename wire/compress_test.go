@@ -151,6 +151,24 @@ func TestCompressedSequence(t *testing.T) {
 	}
 }
 
+// TestCompressedRawAnswer: a file of many packets may come in few compressed ones.
+func TestCompressedRawAnswer(t *testing.T) {
+	file := packets([]byte("LOAD"), []byte("a"), []byte("b"), nil)
+	c, _ := compressedConn(Zlib, outer(0, 0, file[:8]), outer(1, 0, file[8:]))
+	for i := range 4 {
+		raw, err := c.ReadRaw()
+		if err != nil || raw[3] != byte(i) {
+			t.Fatalf("packet %d: % x %v", i, raw, err)
+		}
+		if i == 2 && c.AnswerSequence() != 3 {
+			t.Errorf("in the middle: %d", c.AnswerSequence())
+		}
+	}
+	if c.AnswerSequence() != 2 {
+		t.Errorf("answer has number %d, want 2", c.AnswerSequence())
+	}
+}
+
 // TestCompressedNumbersWrap: a long answer has more than 256 of them.
 func TestCompressedNumbersWrap(t *testing.T) {
 	from, nc := compressedConn(Zlib)

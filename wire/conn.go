@@ -262,6 +262,15 @@ func (c *Conn) ReadRaw() ([]byte, error) {
 	return c.readOne(0)
 }
 
+// AnswerSequence returns the number of the packet that answers what ReadRaw
+// read: the next one, or with compression the next compressed one's.
+func (c *Conn) AnswerSequence() uint8 {
+	if c.comp != nil {
+		c.comp.sync(c)
+	}
+	return c.seq
+}
+
 // SkipRest reads past what is left of a payload that was ErrPacketTooLarge, to
 // the packet that ends it, and keeps none of it.
 func (c *Conn) SkipRest() error {
