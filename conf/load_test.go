@@ -230,3 +230,16 @@ func TestEditDistance(t *testing.T) {
 		}
 	}
 }
+
+// TestEverybodyIsNoBalancer: it may be meant so, in a closed network.
+func TestEverybodyIsNoBalancer(t *testing.T) {
+	for networks, warned := range map[string]bool{`"0.0.0.0/0"`: true, `"::/0"`: true, `"10.0.0.0/8"`: false} {
+		c, err := load(t, patched("[listen]", "[listen]\nproxy_protocol = ["+networks+"]"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (len(c.Warnings) == 1 && strings.Contains(c.Warnings[0], "any client can claim any address")) != warned {
+			t.Errorf("%s: warnings %q", networks, c.Warnings)
+		}
+	}
+}
