@@ -56,6 +56,7 @@ func serverOptions(cfg *conf.Config, toServers *tls.Config) (server.Options, err
 		TokenIntervals: cfg.Limits.TokenIntervals, LoginTimeout: cfg.Limits.LoginTimeout, DrainTimeout: cfg.Limits.DrainTimeout,
 
 		TLS: toClients, TLSRequired: cfg.TLS.Required,
+		Compression: cfg.Listen.Compression, Proxies: cfg.Listen.ProxyProtocol,
 		Version: v,
 	}, nil
 }

@@ -1,6 +1,9 @@
 package conf
 
-import "time"
+import (
+	"net/netip"
+	"time"
+)
 
 // Config is one configuration, complete and checked.
 type Config struct {
@@ -26,7 +29,16 @@ type Config struct {
 type Listen struct {
 	MySQL string // host:port
 	HTTP  string // host:port, "" is off
+
+	Compression   []string       // offered to clients: CompressionZlib, CompressionZstd
+	ProxyProtocol []netip.Prefix // from where connections begin with a PROXY header
 }
+
+// The values of Listen.Compression.
+const (
+	CompressionZlib = "zlib"
+	CompressionZstd = "zstd"
+)
 
 // Cluster names the MySQL servers. Their roles are found out, never told.
 type Cluster struct {

@@ -1,6 +1,7 @@
 package conf
 
 import (
+	"net/netip"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -56,7 +57,7 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Config{
-		Listen:     Listen{MySQL: "127.0.0.1:6033"},
+		Listen:     Listen{MySQL: "127.0.0.1:6033", Compression: []string{"zlib", "zstd"}, ProxyProtocol: []netip.Prefix{}},
 		Cluster:    Cluster{Servers: []string{"127.0.0.1:3311", "127.0.0.1:3312", "127.0.0.1:3313"}, Weights: map[string]int{}},
 		Users:      []User{{Name: "app", Password: NewSecret("app_pw")}},
 		Backend:    Backend{TLS: TLSPreferred, ConnectTimeout: 2 * time.Second},
@@ -81,6 +82,8 @@ func TestEveryFieldIsSet(t *testing.T) {
 [listen]
 mysql = ":1"
 http = "[::1]:2"
+compression = ["zstd"]
+proxy_protocol = ["10.1.2.3/8", "192.0.2.7", "fd00::/8"]
 [cluster]
 servers = ["db1:3306", "[fe80::1]:3306"]
 weights = { "db1:3306" = 0 }
@@ -146,7 +149,8 @@ format = "json"
 		t.Fatal(err)
 	}
 	want := &Config{
-		Listen:  Listen{":1", "[::1]:2"},
+		Listen: Listen{":1", "[::1]:2", []string{"zstd"}, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"),
+			netip.MustParsePrefix("192.0.2.7/32"), netip.MustParsePrefix("fd00::/8")}},
 		Cluster: Cluster{[]string{"db1:3306", "[fe80::1]:3306"}, map[string]int{"db1:3306": 0}, true},
 		Monitor: Monitor{"m", NewSecret("env of M"), "", "M", 3 * time.Second, 40 * time.Millisecond, 5 * time.Second, 60 * time.Millisecond},
 		Users: []User{{Name: "u", Password: NewSecret("u pw "), PasswordFile: "u.pw", MaxConnections: 7,
@@ -236,6 +240,19 @@ func TestEditDistance(t *testing.T) {
 	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"wait", "wiat", 2}, {"abc", "abc", 0}} {
 		if got := editDistance(c.a, c.b); got != c.want {
 			t.Errorf("%q %q: %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+// TestEverybodyIsNoBalancer: it may be meant so, in a closed network.
+func TestEverybodyIsNoBalancer(t *testing.T) {
+	for networks, warned := range map[string]bool{`"0.0.0.0/0"`: true, `"::/0"`: true, `"10.0.0.0/8"`: false} {
+		c, err := load(t, patched("[listen]", "[listen]\nproxy_protocol = ["+networks+"]"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (len(c.Warnings) == 1 && strings.Contains(c.Warnings[0], "any client can claim any address")) != warned {
+			t.Errorf("%s: warnings %q", networks, c.Warnings)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package conf
 
 import (
 	"math"
+	"net/netip"
 	"time"
 )
 
@@ -42,6 +43,10 @@ var options = []option[Config]{
 		"Where MySQL clients connect. An empty host is every interface."),
 	row("listen.http", optionalAddress(`"127.0.0.1:6080"`), func(c *Config) *string { return &c.Listen.HTTP }, `""`,
 		"Where /metrics, /healthz and /readyz answer. Empty: nowhere. They need no password, so keep the address private."),
+	row("listen.compression", subset(CompressionZlib, CompressionZstd), func(c *Config) *[]string { return &c.Listen.Compression }, `["zlib", "zstd"]`,
+		"How packets to and from a client are compressed if it asks for that: any of `\"zlib\"` and `\"zstd\"`. `[]`: never. Connections to servers are not compressed."),
+	row("listen.proxy_protocol", networkList(), func(c *Config) *[]netip.Prefix { return &c.Listen.ProxyProtocol }, "[]",
+		"Balancers: connections from these addresses and networks must begin with a header of the PROXY protocol (version 1 or 2), which names the client's address. Nobody else's header is accepted."),
 
 	row("cluster.servers", serverList(), func(c *Config) *[]string { return &c.Cluster.Servers }, "",
 		"Every MySQL server of the cluster. Which one is the source is found out and followed."),

@@ -8,7 +8,8 @@
 // The way of one command through the files:
 //
 //  1. session.go reads it and command.go tells what it is; prepared.go has the
-//     COM_STMT_* family, handshake*.go the login and COM_CHANGE_USER.
+//     COM_STMT_* family, handshake*.go the login, with the PROXY header
+//     in front of it, and COM_CHANGE_USER.
 //  2. plan.go decides: a pure function of the statement's Class and the facts
 //     of the session. The plan has its reason (reason.go), and no later step
 //     looks at the text again.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -73,6 +74,9 @@ type Options struct {
 	TLS         *tls.Config // nil: none offered
 	TLSRequired bool
 
+	Compression []string       // towards clients that ask for it: "zlib", "zstd"
+	Proxies     []netip.Prefix // whose connections begin with a PROXY protocol header
+
 	Log        zerolog.Logger
 	Registerer prometheus.Registerer
 	Version    string
@@ -126,9 +130,12 @@ func New(o Options) (*Server, error) {
 		s.users[u.Name] = &account{User: u}
 	}
 	s.metrics = newMetrics(o.Registerer, s)
-	var err error
+	methods, err := compressionMethods(o.Compression)
+	if err != nil {
+		return nil, err
+	}
 	s.shake, err = newHandshaker(handshakeOptions{
-		Accounts: s, Key: o.loginKey, TLS: o.TLS, TLSRequired: o.TLSRequired,
+		Accounts: s, Key: o.loginKey, TLS: o.TLS, TLSRequired: o.TLSRequired, Compression: methods, Proxies: o.Proxies,
 		Version: s.serverVersion, Charset: s.serverCharset, Timeout: o.LoginTimeout,
 	})
 	return s, err
@@ -268,7 +275,8 @@ func (s *Server) login(client *wire.Conn, id uint32) {
 	login, err := s.shake.Handshake(context.Background(), client, id)
 	if err != nil {
 		s.metrics.rejected.WithLabelValues("login").Inc()
-		s.log.Debug().Err(err).Uint32("connection", id).Msg("login failed")
+		s.log.Debug().Err(err).Uint32("connection", id).Str("host", clientHost(client)).Msg("login failed")
+		s.warnProxyHeader(client, err)
 		return
 	}
 	acc := s.users[login.User]

@@ -95,7 +95,7 @@ var errQuit = errors.New("quit")
 func newSession(srv *Server, client *wire.Conn, login *Login, id uint32) *session {
 	s := &session{srv: srv, client: client, login: login, id: id, status: wire.StatusAutocommit}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.log = srv.log.With().Uint32("connection", id).Str("user", login.User).Logger()
+	s.log = srv.log.With().Uint32("connection", id).Str("user", login.User).Str("host", login.Host).Logger()
 	client.SetMaxPacket(srv.opts.MaxAllowedPacket)
 	s.relay.onOK = s.onOK
 	s.relay.track = s.filterTrack
@@ -180,7 +180,11 @@ func (s *session) greet() bool {
 			return false
 		}
 	}
-	return s.sendOK() == nil
+	if s.sendOK() != nil {
+		return false
+	}
+	s.client.Compress(wire.CompressionOf(s.login.Caps), s.login.ZstdLevel)
+	return true
 }
 
 // checkSchema asks a server whether the account may use the schema of its
@@ -229,6 +233,9 @@ func (s *session) readFailed(err error) {
 	case errors.Is(err, wire.ErrSequence):
 		s.client.SetSequence(1)
 		s.fail(wire.NewError(wire.ErrPacketsOutOfOrder, "Got packets out of order"))
+	case errors.Is(err, wire.ErrCompressed):
+		s.client.SetSequence(1)
+		s.fail(wire.NewError(wire.ErrNetUncompress, "Couldn't uncompress communication packet"))
 	case s.killed.Load():
 		s.fail(wire.NewError(wire.ErrQueryInterrupted, "Connection was killed"))
 	case !errors.Is(err, io.EOF):
