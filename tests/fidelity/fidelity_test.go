@@ -1,0 +1,121 @@
+package fidelity
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"causeway/tests/cluster"
+	"causeway/tests/fidelity/seq"
+)
+
+var shared *cluster.Cluster
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	c, stop, err := cluster.StartShared(cluster.Options{})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "no MySQL cluster:", err)
+		return 1
+	}
+	defer stop()
+	shared = c
+	return m.Run()
+}
+
+// number reads a setting of the environment.
+func number(t *testing.T, name string, otherwise uint64) uint64 {
+	t.Helper()
+	text := os.Getenv(name)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return n
+}
+
+// maxReports is how many differences are shortened and shown.
+const maxReports = 4
+
+// TestSequences is the property. Each sequence has a seed of its own, the first
+// one's plus its place.
+func TestSequences(t *testing.T) {
+	first := number(t, "CAUSEWAY_FIDELITY_SEED", uint64(time.Now().UnixNano()/1000))
+	count := number(t, "CAUSEWAY_FIDELITY_SEQUENCES", 2000)
+	lanes := int(number(t, "CAUSEWAY_FIDELITY_LANES", 2))
+	expect := os.Getenv("CAUSEWAY_FIDELITY_EXPECT_FAIL")
+	t.Logf("CAUSEWAY_FIDELITY_SEED=%d CAUSEWAY_FIDELITY_SEQUENCES=%d plays these sequences again", first, count)
+
+	c := &campaign{first: first, count: count, expect: expect}
+	t.Run("lanes", func(t *testing.T) {
+		for i := range lanes {
+			t.Run(strconv.Itoa(i), func(t *testing.T) {
+				t.Parallel()
+				c.play(t, newLane(t, i, ""))
+			})
+		}
+	})
+	t.Logf("%d sequences of %d steps in all, %d that differ", c.played.Load(), c.steps.Load(), c.found.Load())
+	if expect != "" && !c.expected.Load() {
+		t.Errorf("no difference names %s: this test does not see what was broken on purpose", expect)
+	}
+}
+
+// campaign is what all lanes share.
+type campaign struct {
+	first, count uint64
+	expect       string
+
+	next, played, steps, found atomic.Uint64
+	expected                   atomic.Bool
+}
+
+// play takes one seed after the other until none is left.
+func (c *campaign) play(t *testing.T, l *lane) {
+	for {
+		n := c.next.Add(1) - 1
+		if n >= c.count || c.found.Load() >= maxReports && c.expect == "" || c.expected.Load() {
+			return
+		}
+		s := script(c.first + n)
+		c.played.Add(1)
+		c.steps.Add(uint64(len(s.Steps)))
+		if d := l.differs(s, false); d != nil {
+			c.found.Add(1)
+			c.report(t, l, s, d)
+			l.lay(t)
+		}
+	}
+}
+
+// script makes the sequence of a seed. Where sessions have connections of their
+// own, half of the sequences go from one session to another at any moment.
+func script(seed uint64) seq.Script { return seq.Generate(seed, sharing || seed%2 == 0) }
+
+func (c *campaign) report(t *testing.T, l *lane, s seq.Script, d *seq.Difference) {
+	short, last, alone := l.shrunk(s, 150)
+	text := fmt.Sprintf("seed %d (CAUSEWAY_FIDELITY_SEED=%d CAUSEWAY_FIDELITY_SEQUENCES=1 plays it again)\n", s.Seed, s.Seed)
+	if alone {
+		d = last
+	} else {
+		text += "it does not differ alone: something that an earlier sequence left, or chance\n"
+	}
+	text += fmt.Sprintf("%s\nDIFFERENT AT %s", short, d)
+	switch {
+	case c.expect == "":
+		t.Error(text)
+	case c.expect == "1" || strings.Contains(strings.ToLower(short.String()), strings.ToLower(c.expect)):
+		c.expected.Store(true)
+		t.Logf("found, as expected: %s", text)
+	default:
+		t.Logf("found, but it does not name %s: %s", c.expect, text)
+	}
+}
