@@ -43,7 +43,7 @@ func number(t *testing.T, name string, otherwise uint64) uint64 {
 }
 
 // maxReports is how many differences are shortened and shown.
-const maxReports = 4
+const maxReports = 12
 
 // TestSequences is the property. Each sequence has a seed of its own, the first
 // one's plus its place.
@@ -101,7 +101,7 @@ func (c *campaign) play(t *testing.T, l *lane) {
 func script(seed uint64) seq.Script { return seq.Generate(seed, sharing || seed%2 == 0) }
 
 func (c *campaign) report(t *testing.T, l *lane, s seq.Script, d *seq.Difference) {
-	short, last, alone := l.shrunk(s, 150)
+	short, last, alone := l.shrunk(s, 100)
 	text := fmt.Sprintf("seed %d (CAUSEWAY_FIDELITY_SEED=%d CAUSEWAY_FIDELITY_SEQUENCES=1 plays it again)\n", s.Seed, s.Seed)
 	if alone {
 		d = last

@@ -27,6 +27,7 @@ type Gen struct {
 type session struct {
 	state    state
 	pending  []Step
+	before   []Step // what it has done
 	prepared []prepared
 	count    int // of names given out
 }
@@ -56,7 +57,11 @@ func Generate(seed uint64, polite bool) Script {
 	for left := 8 + g.rnd.IntN(24); left > 0; left-- {
 		g.session = &sessions[on]
 		step := g.next(polite)
+		for isOwed(g.session.before, step) {
+			step = g.next(polite)
+		}
 		step.On = on
+		g.session.before = append(g.session.before, step)
 		g.session.state = g.session.state.after(step)
 		s.Steps = append(s.Steps, step)
 		if polite && g.session.state.pins != 0 {

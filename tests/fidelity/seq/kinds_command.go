@@ -9,7 +9,7 @@ var commandKinds = []Kind{
 	}},
 	one("COM_FIELD_LIST", 3, Step{op: opFieldList, text: "t"}, Step{op: opFieldList, text: "words"}, Step{op: opFieldList, text: "nosuch"}),
 	{"COM_SET_OPTION", 3, func(g *Gen) []Step {
-		return []Step{{op: opSetOption, num: g.rnd.IntN(2)}, t("SELECT 1; SELECT id FROM $1.words ORDER BY id"), {op: opSetOption, num: 0}}
+		return []Step{q("DO 1"), {op: opSetOption, num: g.rnd.IntN(2)}, t("SELECT 1; SELECT id FROM $1.words ORDER BY id"), q("DO 1"), {op: opSetOption, num: 0}}
 	}},
 	one("several statements", 10, tables("SELECT 1; SELECT id FROM $1.words ORDER BY id", "INSERT INTO $1.t (v) VALUES (41); SELECT LAST_INSERT_ID(); SELECT ROW_COUNT()", "SELECT 1; SELECT * FROM $1.nosuch; SELECT 3", "UPDATE $1.t SET v = 1 WHERE id = 1; SELECT ROW_COUNT()", "SELECT 1;", ";", "SELECT CAST('x' AS SIGNED); SHOW WARNINGS")...),
 	{"several statements that change the session", 6, func(g *Gen) []Step {
