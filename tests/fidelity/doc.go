@@ -12,6 +12,7 @@
 //	CAUSEWAY_FIDELITY_LANES=N       how many play at a time, each through a Causeway of its own; default 2
 //	CAUSEWAY_FIDELITY_EXPECT_FAIL=V a difference must be found, and, if V is not 1, its script must name V:
 //	                                for a Causeway (CAUSEWAY_BIN) that was broken on purpose
+//	CAUSEWAY_FIDELITY_OWED=1        also what is known to differ, see seq.OwedNow
 //
 // A sequence that differs is shortened and printed with both answers.
 package fidelity

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -27,6 +28,7 @@ const patient = "\n[routing]\nwait = \"3s\"\nmax_wait = \"10s\"\n"
 // lane plays sequences one after the other, on schemas of its own.
 type lane struct {
 	direct, proxied seq.Side
+	base            uint64
 }
 
 // newLane makes the lane's schemas and starts its Causeway. With addr it goes
@@ -34,13 +36,21 @@ type lane struct {
 func newLane(t *testing.T, number int, addr string) *lane {
 	t.Helper()
 	l := &lane{direct: side('d', number), proxied: side('p', number)}
-	l.lay(t)
 	if addr == "" {
 		addr = cluster.StartCauseway(t, shared, patient+poolLines).Addr
 	}
 	l.direct.Addr, l.proxied.Addr = shared.Source().Addr, addr
+	if before, ok := laid.Swap(number, l); ok {
+		l.base = before.(*lane).base
+	} else {
+		l.lay(t)
+	}
 	return l
 }
+
+// laid are the lanes by number: schemas take seconds to create, and tests that
+// run one after the other can use the same.
+var laid sync.Map
 
 func side(letter rune, number int) seq.Side {
 	return seq.Side{
@@ -64,20 +74,26 @@ func (l *lane) lay(t *testing.T) {
 	}
 }
 
-// differs plays a script on both sides at the same time.
-func (l *lane) differs(s seq.Script, clean bool) *seq.Difference {
+// differs plays a script on both sides at the same time. After a difference
+// the sides' ids may be out of step: anew brings them back.
+func (l *lane) differs(s seq.Script, anew bool) *seq.Difference {
+	var base uint64
+	if anew {
+		l.base += 10000
+		base = 100000 + l.base
+	}
 	var want []seq.Entry
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		want = seq.Play(l.direct, s, clean)
+		want = seq.Play(l.direct, s, base)
 	}()
-	got := seq.Play(l.proxied, s, clean)
+	got := seq.Play(l.proxied, s, base)
 	<-done
 	return seq.Compare(want, got, l.direct.Word, l.proxied.Word)
 }
 
-// shrunk shortens a script that differs. Each try begins with new rows; what
+// shrunk shortens a script that differs. What
 // differs only after the sequences before it is returned whole, with false.
 func (l *lane) shrunk(s seq.Script, tries int) (seq.Script, *seq.Difference, bool) {
 	last := l.differs(s, true)
@@ -96,4 +112,16 @@ func (l *lane) shrunk(s seq.Script, tries int) (seq.Script, *seq.Difference, boo
 		return d != nil
 	})
 	return short, last, true
+}
+
+// anew lets both sides go on with equal rows and ids, by new schemas if need be.
+func (l *lane) anew(t *testing.T) {
+	t.Helper()
+	if l.differs(seq.Everyone(), true) == nil {
+		return
+	}
+	l.lay(t)
+	if d := l.differs(seq.Everyone(), true); d != nil {
+		t.Fatalf("with new schemas both sides still differ at %s", d)
+	}
 }

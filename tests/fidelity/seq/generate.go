@@ -44,27 +44,32 @@ func pick[T any](g *Gen, list ...T) T { return list[g.rnd.IntN(len(list))] }
 // chance is true p times out of 100.
 func (g *Gen) chance(p int) bool { return g.rnd.IntN(100) < p }
 
-// Generate makes the script of a seed. With polite it leaves no session pinned
-// when it goes on to another one.
-func Generate(seed uint64, polite bool) Script {
+// Options say what scripts to make.
+type Options struct {
+	Polite bool // leave no session pinned when going on to another one
+	Owed   bool // also make what is known to differ
+}
+
+// Generate makes the script of a seed.
+func Generate(seed uint64, o Options) Script {
 	g := &Gen{rnd: rand.New(rand.NewPCG(seed, 0x5e9))}
 	for _, k := range Kinds {
 		g.weights += k.weight()
 	}
-	s := Script{Seed: seed, Polite: polite, Caps: g.caps()}
+	s := Script{Seed: seed, Polite: o.Polite, Caps: g.caps()}
 	var sessions [Sessions]session
 	on := g.rnd.IntN(Sessions)
 	for left := 8 + g.rnd.IntN(24); left > 0; left-- {
 		g.session = &sessions[on]
-		step := g.next(polite)
-		for isOwed(g.session.before, step) {
-			step = g.next(polite)
+		step := g.next(o.Polite)
+		for !o.Owed && isOwed(g.session, step) {
+			step = g.next(o.Polite)
 		}
 		step.On = on
 		g.session.before = append(g.session.before, step)
 		g.session.state = g.session.state.after(step)
 		s.Steps = append(s.Steps, step)
-		if polite && g.session.state.pins != 0 {
+		if o.Polite && g.session.state.pins != 0 {
 			left = max(left, 2) // until the pins are gone
 		} else if g.chance(60) {
 			on = g.rnd.IntN(Sessions)
@@ -98,6 +103,8 @@ func (g *Gen) caps() [Sessions]wire.Capability {
 	}
 	return caps
 }
+
+const modernCaps = raw.Modern | wire.CapMultiStatements | wire.CapLocalFiles
 
 func (k Kind) weight() int {
 	if k.Weight == 0 {

@@ -1,5 +1,7 @@
 package seq
 
+import "slices"
+
 // variable is a session variable: how it is set, and by what its value shows.
 // Each of them gives a kind that sets it, with what shows it soon after, and
 // one that only shows it: a value that came from another session shows there.
@@ -10,7 +12,8 @@ type variable struct {
 }
 
 // variables are those whose effect is looked at, not only their value. None of
-// the shows depends on statistics, plans or the time of day.
+// the shows depends on statistics, plans or the time of day. rand_seed1 is not
+// here: without it RAND() differs each time, with it only the next one is equal.
 var variables = []variable{
 	{"time_zone", []string{"SET time_zone = '+05:00'", "SET SESSION time_zone = '-03:30'", "SET @@time_zone = '+00:00'", "SET time_zone = DEFAULT", "SET time_zone = 'SYSTEM'", "SET time_zone = 'nowhere'"},
 		[]string{"SELECT ts, dt FROM $1.times ORDER BY id", "SELECT FROM_UNIXTIME(86400)", "SELECT UNIX_TIMESTAMP('2024-01-02 03:04:05')", "SELECT @@time_zone", "SELECT id FROM $2.times WHERE ts < '2024-05-06 04:00:00'"}},
@@ -66,7 +69,7 @@ var variables = []variable{
 // variableKinds are the kinds that the table of variables gives.
 func variableKinds() []Kind {
 	var kinds []Kind
-	for _, v := range append(variables, completionless...) {
+	for _, v := range append(variables, valuesOnly...) {
 		kinds = append(kinds, Kind{"set " + v.name, 8, func(g *Gen) []Step { return g.setAndShow(v) }})
 		kinds = append(kinds, Kind{"show " + v.name, 2, func(g *Gen) []Step { return []Step{t(pick(g, v.shows...))} }})
 	}
@@ -84,10 +87,22 @@ func (g *Gen) setAndShow(v variable) []Step {
 	return steps
 }
 
-// completionless are variables that only show in a value, one row for many.
-var completionless = []variable{
+// valuesOnly are variables that show in nothing but their value: one row for many.
+var valuesOnly = []variable{
 	{"plain values", []string{"SET tmp_table_size = 2097152", "SET join_buffer_size = 131072", "SET eq_range_index_dive_limit = 3", "SET updatable_views_with_limit = 0", "SET optimizer_prune_level = 0", "SET net_read_timeout = 44", "SET old_alter_table = 1"},
 		[]string{"SELECT @@tmp_table_size, @@join_buffer_size, @@eq_range_index_dive_limit, @@updatable_views_with_limit, @@optimizer_prune_level, @@net_read_timeout, @@old_alter_table"}},
-	// rand_seed1 and rand_seed2 are used up by the next RAND().
-	{"rand_seed", []string{"SET rand_seed1 = 7, rand_seed2 = 11"}, []string{"SELECT RAND(3)", "SELECT @@rand_seed1"}},
 }
+
+// Forgettable are the names by which Hooks can spoil what steps set.
+func Forgettable() []string {
+	names := []string{"sql_mode", "autocommit", "NAMES", "CHARACTER SET", "character_set_results", "character_set_client", "character_set_connection", "collation_connection"}
+	for _, v := range variables {
+		if v.name != "several" {
+			names = append(names, v.name)
+		}
+	}
+	return names
+}
+
+// Sets tells whether a step sets a variable.
+func (s Step) Sets(variable string) bool { return slices.Contains(s.forget, variable) }

@@ -33,9 +33,9 @@ type Entry struct {
 
 // Play plays a script and returns what was answered, step by step. A session
 // connects at its first step, after which it lays its rows, and ends after its
-// last one; with clean it lays them such that ids start over.
-func Play(side Side, s Script, clean bool) []Entry {
-	p := &player{side: side, script: s, clean: clean}
+// last one; see layRows for base.
+func Play(side Side, s Script, base uint64) []Entry {
+	p := &player{side: side, script: s, base: base}
 	for i, step := range s.Steps {
 		m := p.session(step.On)
 		p.add(step, m.play(step))
@@ -57,7 +57,7 @@ func Play(side Side, s Script, clean bool) []Entry {
 type player struct {
 	side     Side
 	script   Script
-	clean    bool
+	base     uint64
 	sessions [Sessions]*playing
 	entries  []Entry
 }
@@ -87,7 +87,7 @@ func (p *player) session(i int) *playing {
 		return m
 	}
 	m.client = client
-	for _, text := range layRows(i, p.clean) {
+	for _, text := range layRows(i, p.base, p.script.uses(i, isDDL)) {
 		step := q(text)
 		step.On, step.Kind = i, "lay"
 		p.add(step, m.play(step))
@@ -104,7 +104,7 @@ func (p *player) end(i int) {
 		steps = append(steps, xaRollback)
 	}
 	steps = append(steps, q("SELECT * FROM $1.t ORDER BY id"), q("SELECT * FROM $2.t ORDER BY id"))
-	if p.script.uses(i, func(s Step) bool { return s.ddl }) {
+	if p.script.uses(i, isDDL) {
 		steps = append(steps, q("DROP TABLE IF EXISTS $1.extra, $1.extra2"), q("DROP VIEW IF EXISTS $1.extra_view"))
 	}
 	for _, step := range steps {
@@ -184,6 +184,23 @@ func (m *playing) statement(s Step, text string) (raw.Answer, string, error) {
 	if stmt == nil {
 		return nil, "not prepared\n", nil
 	}
+	a, answer, err := m.execute(s, stmt, text)
+	forgetID(a, stmt.ID)
+	return a, answer, err
+}
+
+// forgetID takes a statement's id out of an error's text: a server gives out
+// ids for its own purposes too, so that a client's ids have gaps or have not.
+func forgetID(a raw.Answer, id uint32) {
+	for _, r := range a {
+		if r.Err != nil {
+			r.Err.Message = strings.Replace(r.Err.Message, fmt.Sprintf("(%d)", id), "(id)", 1)
+		}
+	}
+}
+
+// execute does a step with a statement that was prepared.
+func (m *playing) execute(s Step, stmt *raw.Stmt, text string) (raw.Answer, string, error) {
 	var a raw.Answer
 	var err error
 	switch s.op {
@@ -242,3 +259,5 @@ func Render(a raw.Answer) string {
 	}
 	return b.String()
 }
+
+func isDDL(s Step) bool { return s.ddl }

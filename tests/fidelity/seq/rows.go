@@ -51,17 +51,22 @@ var schema = []string{
 
 // layRows are the texts by which a session brings its own rows back at its
 // start. In a write of its own it also gets a token, so that it reads from
-// replicas that have them.
-func layRows(session int, clean bool) []string {
-	var b strings.Builder
-	if clean {
-		b.WriteString("DROP TABLE IF EXISTS $1.extra, $1.extra2; DROP VIEW IF EXISTS $1.extra_view; TRUNCATE $1.t; TRUNCATE $2.t; TRUNCATE $1.child; ")
+// replicas that have them. With base, ids go on from there on both sides,
+// however far they had come: it must be larger each time.
+func layRows(session int, base uint64, ddl bool) []string {
+	var list []string
+	if base != 0 && ddl {
+		list = append(list, "DROP TABLE IF EXISTS $1.extra, $1.extra2", "DROP VIEW IF EXISTS $1.extra_view")
 	}
+	var b strings.Builder
 	b.WriteString("BEGIN; ")
+	if base != 0 {
+		fmt.Fprintf(&b, "INSERT INTO $1.t (id) VALUES (%d); INSERT INTO $2.t (id) VALUES (%d); INSERT INTO $1.child (id) VALUES (%d); ", base, base, base)
+	}
 	for i, s := range []string{"$1", "$2"} {
 		v := 100*(session+1) + 10*i
 		fmt.Fprintf(&b, "DELETE FROM %s.t; INSERT INTO %s.t VALUES (1, %d, 'one'), (2, %d, 'two'), (3, %d, 'three'), (4, %d, 'four'), (5, %d, 'five'); ", s, s, v+1, v+2, v+3, v+4, v+5)
 	}
 	b.WriteString("DELETE FROM $1.child; REPLACE INTO $1.parent VALUES (1), (2); INSERT INTO $1.child (parent) VALUES (1); DELETE FROM $1.times WHERE id > 10; COMMIT")
-	return []string{b.String()}
+	return append(list, b.String())
 }

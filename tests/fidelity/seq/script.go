@@ -122,3 +122,25 @@ func capsText(c wire.Capability) string {
 	}
 	return "asking for [" + strings.Join(words, " ") + "]"
 }
+
+// Everyone is a script in which each session does nothing of note.
+func Everyone() Script {
+	var s Script
+	for i := range Sessions {
+		step := q("DO 1")
+		step.On, s.Caps[i] = i, modernCaps
+		s.Steps = append(s.Steps, step)
+	}
+	return s
+}
+
+// Shows tells whether a step belongs to the kinds of a variable.
+func (s Step) Shows(variable string) bool {
+	switch {
+	case variable == "sql_mode":
+		return strings.HasPrefix(s.Kind, "sql_mode ") || strings.HasPrefix(s.Kind, "under ")
+	case s.Kind == "charsets": // NAMES is not among them, it has enough of its own
+		return strings.HasPrefix(variable, "character_set") || variable == "CHARACTER SET"
+	}
+	return s.Kind == variable || s.Kind == "set "+variable || s.Kind == "show "+variable
+}
