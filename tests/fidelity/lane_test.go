@@ -39,6 +39,9 @@ func newLane(t *testing.T, number int, addr string) *lane {
 	if addr == "" {
 		addr = cluster.StartCauseway(t, shared, patient+poolLines).Addr
 	}
+	l.direct.Idle, l.proxied.Idle = &seq.Idle{}, &seq.Idle{}
+	t.Cleanup(l.direct.Idle.Close)
+	t.Cleanup(l.proxied.Idle.Close)
 	l.direct.Addr, l.proxied.Addr = shared.Source().Addr, addr
 	if before, ok := laid.Swap(number, l); ok {
 		l.base = before.(*lane).base

@@ -50,13 +50,18 @@ type Options struct {
 	Owed   bool // also make what is known to differ
 }
 
+// Block is how many seeds in a row give the same capabilities, so that their
+// sequences can use the same connections one after the other.
+const Block = 8
+
 // Generate makes the script of a seed.
 func Generate(seed uint64, o Options) Script {
-	g := &Gen{rnd: rand.New(rand.NewPCG(seed, 0x5e9))}
+	g := &Gen{rnd: rand.New(rand.NewPCG(seed/Block, 0xca9))}
+	s := Script{Seed: seed, Polite: o.Polite, Caps: g.caps()}
+	g.rnd = rand.New(rand.NewPCG(seed, 0x5e9))
 	for _, k := range Kinds {
 		g.weights += k.weight()
 	}
-	s := Script{Seed: seed, Polite: o.Polite, Caps: g.caps()}
 	var sessions [Sessions]session
 	on := g.rnd.IntN(Sessions)
 	for left := 8 + g.rnd.IntN(24); left > 0; left-- {

@@ -36,13 +36,22 @@ var (
 var OwedNow = []Owed{
 	{"FOUND_ROWS() not directly after a read is that of another connection, such as 1 by Causeway's own statements",
 		texts("SELECT FOUND_ROWS()"),
-		func(s *session, next Step) bool { return has(next, foundRows) && !has(s.last(), startsRead) }},
+		func(s *session, next Step) bool { return has(next, foundRows) && !has(s.last(), readsIDs) }},
 	{"GET DIAGNOSTICS does not know of statements that ran on a replica",
 		[]Step{warns, q("GET DIAGNOSTICS CONDITION 1 @c = MYSQL_ERRNO")},
 		func(s *session, next Step) bool { return has(next, getDiagnostics) && !has(s.last(), changesRows) }},
 	{"ROW_COUNT() after COM_PING is -1, not 0",
 		[]Step{aRead, {op: opPing}, q("SELECT ROW_COUNT()")},
 		func(s *session, next Step) bool { return has(next, rowCount) && s.last().op == opPing }},
+	{"ROW_COUNT() after a read on a replica and COM_STMT_PREPARE is 0, not -1",
+		[]Step{q("SET div_precision_increment = DEFAULT"), q("SELECT @@div_precision_increment"), {op: opPrepare, stmt: "a", text: "SELECT 1"}, q("SELECT ROW_COUNT()")},
+		func(s *session, next Step) bool { return has(next, rowCount) && s.last().op == opPrepare }},
+	{"the schema that MySQL tells after a CALL that failed is not told by a replica",
+		[]Step{q("USE $2"), t("CALL $1.signals()"), q("SELECT DATABASE()")},
+		func(_ *session, next Step) bool { return has(next, signals) }},
+	{"after SET TRANSACTION READ ONLY and a refused write a read on a replica does not use it up: the next write fails",
+		[]Step{q("SET TRANSACTION READ ONLY"), write, aRead, write},
+		func(s *session, next Step) bool { return s.state.pins&PinNext != 0 && !has(next, usesNext) }},
 	{"a tracker that is switched off in a transaction ends the transaction at the next SET",
 		[]Step{begin, q("SET session_track_schema = OFF"), q("SET net_write_timeout = 77")},
 		func(_ *session, next Step) bool { return has(next, trackersOff) }},
@@ -101,7 +110,7 @@ func notPlainInReadOnly(s *session, next Step) bool {
 
 var (
 	foundRows       = regexp.MustCompile(`(?i)found_rows\(\)`)
-	startsRead      = regexp.MustCompile(`^SELECT`)
+	readsIDs        = regexp.MustCompile(`^SELECT (SQL_CALC_FOUND_ROWS )?id FROM .1.(words|t) ORDER`)
 	getDiagnostics  = regexp.MustCompile(`^GET DIAG`)
 	changesRows     = regexp.MustCompile(`^(INSERT|UPDATE)`)
 	trackersOff     = regexp.MustCompile(`SET session_track`)
@@ -109,9 +118,10 @@ var (
 	rowCount        = regexp.MustCompile(`ROW_COUNT`)
 	rowCountAndMore = regexp.MustCompile(`ROW_COUNT\(\), `)
 	diagnostics     = regexp.MustCompile(`SHOW (WARN|ERR|COUNT)|@@(warning|error)_count|DIAGNOSTICS`)
+	signals         = regexp.MustCompile(`signals\(\)`)
 	autoIsNull      = regexp.MustCompile(`sql_auto_is_null = 1`)
 	namesCollate    = regexp.MustCompile(`SET NAMES .* COLLATE`)
-	usesNext        = regexp.MustCompile(`^(BEGIN|START|COMMIT|ROLLBACK|INSERT|UPDATE)`)
+	usesNext        = regexp.MustCompile(`^(BEGIN|START|COMMIT|ROLLBACK)`)
 	saysReadOnly    = regexp.MustCompile(`READ ONLY|read_only = 1`)
 	plain           = regexp.MustCompile(`^(COMMIT|ROLLBACK|INSERT INTO .1\.t \(v\) VALUES \(\d|SELECT [^@(]* FROM .[12]\.(t|words|kinds|times|child|tv)( ORDER BY id)?$)`)
 )

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"syscall"
 
@@ -17,6 +18,47 @@ type Side struct {
 	Addr    string
 	Options raw.Options // user and password; Play fills in the rest
 	Hooks   Hooks
+	Idle    *Idle // nil: each session connects
+}
+
+// Idle holds the connections of sessions that ended, after
+// COM_RESET_CONNECTION. Logins would cost more than the sequences themselves.
+type Idle struct {
+	clients [Sessions]*raw.Client
+	caps    [Sessions]wire.Capability
+}
+
+// Close ends the connections.
+func (i *Idle) Close() {
+	for n, c := range i.clients {
+		if c != nil {
+			c.Quit()
+		}
+		i.clients[n] = nil
+	}
+}
+
+// take returns a session's connection if it was opened with these capabilities.
+func (i *Idle) take(session int, caps wire.Capability) *raw.Client {
+	if i == nil {
+		return nil
+	}
+	c := i.clients[session]
+	i.clients[session] = nil
+	if c != nil && i.caps[session] != caps {
+		c.Quit()
+		return nil
+	}
+	return c
+}
+
+// put keeps a connection, or ends it.
+func (i *Idle) put(session int, caps wire.Capability, c *raw.Client, reusable bool) {
+	if i == nil || !reusable {
+		c.Quit()
+		return
+	}
+	i.clients[session], i.caps[session] = c, caps
 }
 
 // Hooks spoil a side, to show that spoiling is seen.
@@ -33,8 +75,13 @@ type Entry struct {
 
 // Play plays a script and returns what was answered, step by step. A session
 // connects at its first step, after which it lays its rows, and ends after its
-// last one; see layRows for base.
+// last one; see layRows for base. One that finds an idle connection goes on
+// with the rows that are there.
 func Play(side Side, s Script, base uint64) []Entry {
+	if base != 0 && side.Idle != nil {
+		side.Idle.Close()
+		side.Idle = nil
+	}
 	p := &player{side: side, script: s, base: base}
 	for i, step := range s.Steps {
 		m := p.session(step.On)
@@ -79,6 +126,10 @@ func (p *player) session(i int) *playing {
 	}
 	m := &playing{word: SessionWord(p.side.Word, i), stmts: map[string]*raw.Stmt{}}
 	p.sessions[i] = m
+	if m.client = p.side.Idle.take(i, p.script.Caps[i]); m.client != nil {
+		p.unlessRefused(i, "COM_INIT_DB", m.play(initDB("$1")))
+		return m
+	}
 	o := p.side.Options
 	o.Addr, o.Caps, o.DB = p.side.Addr, p.script.Caps[i], m.word+"1"
 	client, err := raw.Dial(o)
@@ -88,11 +139,17 @@ func (p *player) session(i int) *playing {
 	}
 	m.client = client
 	for _, text := range layRows(i, p.base, p.script.uses(i, isDDL)) {
-		step := q(text)
-		step.On, step.Kind = i, "lay"
-		p.add(step, m.play(step))
+		p.unlessRefused(i, text, m.play(q(text)))
 	}
 	return m
+}
+
+// unlessRefused notes what was done before a session's first step only if it
+// failed: how many rows of other sequences it removed is not this one's matter.
+func (p *player) unlessRefused(i int, what, answer string) {
+	if strings.Contains(answer, "ERR") || strings.Contains(answer, "CLOSED") {
+		p.add(Step{On: i, Kind: "lay", text: what}, answer)
+	}
 }
 
 // end brings a session to its end: nothing of it stays, and what it wrote is
@@ -103,7 +160,10 @@ func (p *player) end(i int) {
 	if p.script.uses(i, func(s Step) bool { return s.xa }) {
 		steps = append(steps, xaRollback)
 	}
-	steps = append(steps, q("SELECT * FROM $1.t ORDER BY id"), q("SELECT * FROM $2.t ORDER BY id"))
+	if p.script.uses(i, mayWrite) {
+		// The INSERT shows whether both sides have used the same number of ids.
+		steps = append(steps, q("(SELECT 1 AS w, t.* FROM $1.t) UNION ALL (SELECT 2, t.* FROM $2.t) ORDER BY 1, 2"), q("INSERT INTO $1.t (v) VALUES (0)"))
+	}
 	if p.script.uses(i, isDDL) {
 		steps = append(steps, q("DROP TABLE IF EXISTS $1.extra, $1.extra2"), q("DROP VIEW IF EXISTS $1.extra_view"))
 	}
@@ -112,9 +172,14 @@ func (p *player) end(i int) {
 		p.add(step, m.play(step))
 	}
 	if m.client != nil {
-		m.client.Quit()
+		p.side.Idle.put(i, p.script.Caps[i], m.client, !p.script.uses(i, func(s Step) bool { return s.op == opSetOption }))
 	}
 }
+
+// mayWrite is generous.
+func mayWrite(s Step) bool { return s.stmt != "" || writing.MatchString(s.text) }
+
+var writing = regexp.MustCompile(`INSERT|REPLACE|UPDATE|DELETE|TRUNCATE|CALL|writes|EXECUTE|LOAD`)
 
 // play does one step and returns its answer as text.
 func (m *playing) play(s Step) string {
