@@ -76,6 +76,8 @@ type Conn struct {
 	Turn uint64
 	// InsertID is what LAST_INSERT_ID() is here, "" if that is not known.
 	InsertID string
+	// Private: it is one session's own and not to be shared.
+	Private bool
 	// Dirty: something of its session is left that replaying cannot undo.
 	Dirty bool
 
@@ -113,7 +115,8 @@ var (
 // and on a replica transactions are read-only. base holds the session defaults
 // of the source, so that a replica whose globals differ gives the same answers.
 // It costs one round trip after the login.
-func Open(ctx context.Context, cfg *Config, node *Node, acc Account, schema string, base map[string]string) (*Conn, error) {
+// attrs are shown to the server beside Causeway's own connection attributes.
+func Open(ctx context.Context, cfg *Config, node *Node, acc Account, attrs map[string]string, schema string, base map[string]string) (*Conn, error) {
 	done, err := cfg.takeTurn(ctx, node.Addr)
 	if err != nil {
 		return nil, err
@@ -124,7 +127,7 @@ func Open(ctx context.Context, cfg *Config, node *Node, acc Account, schema stri
 	wc, greeting, err := Dial(ctx, DialConfig{
 		Addr: node.Addr, User: acc.User, Password: acc.Password, Database: schema,
 		Collation: acc.Collation, Caps: acc.Caps, TLSMode: cfg.TLSMode, TLSConfig: cfg.TLSConfig, ClientTLS: acc.TLS,
-		Attrs: connAttrs,
+		Attrs: withAttrs(attrs),
 	})
 	if err != nil {
 		return nil, err

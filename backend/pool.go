@@ -55,9 +55,12 @@ type Want struct {
 	State   *State // to be preferred; the caller aligns the connection itself
 	// SchemaFree: the statement means the same in any schema.
 	SchemaFree bool
-	Base       map[string]string // see Open
-	BaseSeq    uint64            // of the source's defaults, see Node.DefaultsSeq
-	Owner      *Owner
+	// Attrs: a connection of the session's own is needed, which shows these
+	// connection attributes; it is opened for it and serves nobody else.
+	Attrs   map[string]string
+	Base    map[string]string // see Open
+	BaseSeq uint64            // of the source's defaults, see Node.DefaultsSeq
+	Owner   *Owner
 }
 
 // key is what must be equal for a connection to serve an account's statements.
@@ -77,6 +80,8 @@ type pool struct {
 	idle    []*Conn // in the order of their return
 	open    int     // idle, in use, or being opened
 	waiters []*waiter
+	limit   int       // below the configured one, because the server refused more,
+	until   time.Time // until then
 }
 
 type waiter struct {
@@ -119,7 +124,11 @@ func (p *Pools) Get(ctx context.Context, w *Want, wait bool) (*Conn, error) {
 			return nil, err
 		}
 		if open {
-			return p.openNew(ctx, pl, w)
+			c, err := p.openNew(ctx, pl, w)
+			if wait && tooMany(err) && pl.others() {
+				continue // the server has no room: wait for one that is there
+			}
+			return c, err
 		}
 		if err := p.takeOver(c, w.Owner); err == nil {
 			return c, nil
@@ -136,7 +145,7 @@ func (p *Pools) lease(ctx context.Context, pl *pool, w *Want, wait bool) (*Conn,
 			pl.mu.Unlock()
 			return c, false, nil
 		}
-		if pl.open < p.opts.Max {
+		if pl.open < pl.max(p.opts.Max) {
 			pl.open++
 			pl.mu.Unlock()
 			return nil, true, nil
@@ -212,6 +221,9 @@ const takeLimit = 64
 // else one in its schema, else the one used last. One on which another session
 // may still ask for its last insert id or warnings comes after all others.
 func (pl *pool) take(w *Want) *Conn {
+	if w.Attrs != nil {
+		return nil
+	}
 	best, score := -1, -1
 	for i, seen := len(pl.idle)-1, 0; i >= 0 && seen < takeLimit; i, seen = i-1, seen+1 {
 		c := pl.idle[i]
@@ -271,11 +283,12 @@ func (c *Conn) servesCharset(w *Want) bool {
 // openNew opens a connection for which there is room.
 func (p *Pools) openNew(ctx context.Context, pl *pool, w *Want) (*Conn, error) {
 	schema := w.State.Schema
-	c, err := Open(ctx, p.cfg, w.Node, w.Account, schema, w.Base)
+	c, err := Open(ctx, p.cfg, w.Node, w.Account, w.Attrs, schema, w.Base)
 	if err != nil {
-		pl.freed()
+		pl.failed(err)
 		return nil, err
 	}
+	c.Private = w.Attrs != nil
 	p.Opened.Add(1)
 	p.last.Store(w)
 	c.pool, c.owner, c.baseSeq = pl, w.Owner, w.BaseSeq
@@ -301,7 +314,7 @@ func (p *Pools) Adopt(c *Conn, w *Want) {
 func (pl *pool) freed() {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
-	if len(pl.waiters) > 0 {
+	if len(pl.waiters) > 0 && (pl.limit == 0 || pl.open <= pl.limit || time.Now().After(pl.until)) {
 		pl.next().grant <- grant{}
 		return
 	}
@@ -392,6 +405,12 @@ func (p *Pools) Put(c *Conn, left *Leftover) {
 	c.left = left
 	pl := c.pool
 	pl.mu.Lock()
+	if pl.limit > 0 && pl.open > pl.limit && time.Now().Before(pl.until) {
+		pl.mu.Unlock()
+		p.retire(c)
+		pl.freed()
+		return
+	}
 	if len(pl.waiters) == 0 {
 		c.idle = true
 		pl.idle = append(pl.idle, c)
@@ -399,7 +418,7 @@ func (p *Pools) Put(c *Conn, left *Leftover) {
 		return
 	}
 	w := pl.next()
-	if c.Fits(w.want) {
+	if c.Fits(w.want) && w.want.Attrs == nil {
 		w.grant <- grant{c}
 		pl.mu.Unlock()
 		return
@@ -469,4 +488,43 @@ func (p *Pools) Stats() []PoolStats {
 		pl.mu.Unlock()
 	}
 	return out
+}
+
+// Settings of what to do when a server has no room for more connections.
+const (
+	headroom    = 5 // left to the monitor and to people
+	refusedTime = 30 * time.Second
+)
+
+// tooMany tells whether a server refused a connection for want of room: 1040,
+// or 1203, 1226 for one account.
+func tooMany(err error) bool {
+	var refused *wire.Error
+	return errors.As(err, &refused) && (refused.Code == wire.ErrTooManyConnections || refused.Code == 1203 || refused.Code == wire.ErrTooManyUserConns)
+}
+
+// max is how many connections the pool may have now.
+func (pl *pool) max(configured int) int {
+	if pl.limit > 0 && time.Now().Before(pl.until) {
+		return min(configured, pl.limit)
+	}
+	return configured
+}
+
+// failed gives back the place of a connection that could not be opened. A
+// server that has no room for more must not lose its monitor's as well.
+func (pl *pool) failed(err error) {
+	if tooMany(err) {
+		pl.mu.Lock()
+		pl.limit, pl.until = max(1, pl.open-1-headroom), time.Now().Add(refusedTime)
+		pl.mu.Unlock()
+	}
+	pl.freed()
+}
+
+// others tells whether the pool has connections that can come free.
+func (pl *pool) others() bool {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	return pl.open > 0
 }

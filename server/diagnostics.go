@@ -39,11 +39,13 @@ func (s *session) retakeLast() *backend.Conn {
 		}
 		s.home = c
 		s.homeID.Store(c.ThreadID)
+		s.retaken(c)
 		return c
 	case c == s.homeLast, s.replicas[c.Node.Addr] != nil, !s.srv.pools.Retake(c, &s.owner, nil):
 		return nil
 	}
 	s.holdReplica(c)
+	s.retaken(c)
 	return c
 }
 

@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"strings"
 	"time"
 
 	"causeway/backend"
@@ -99,18 +100,20 @@ func (s *session) noteLocal(r reason) {
 
 // runOnHome runs a command on the connection to the source.
 func (s *session) runOnHome(j *job) error {
+	s.showsAttrs = j.class.Kind == classifier.ReadSource && strings.Contains(j.class.Digest, "connect_attrs")
 	c, err := s.homeConn(j.start, schemaFree(j))
+	s.showsAttrs = false
 	if err != nil {
 		return s.answerError(j, err)
 	}
-	if j.class.Kind == classifier.Diagnostics && (c != s.last || c.Turn != s.lastTurn) {
+	if j.want == expectResult && j.class.Kind == classifier.Diagnostics && (c != s.last || c.Turn != s.lastTurn) {
 		return s.diagnosticsLost(j)
 	}
 	if err := s.startTrx(c, j); err != nil {
 		return s.answerError(j, err)
 	}
 	if j.want == expectResult && mayUseInsertID(j.class) {
-		if err := s.bringInsertID(c); err != nil {
+		if err := s.bringInsertID(c, j.class); err != nil {
 			return s.answerError(j, err)
 		}
 	}

@@ -18,6 +18,7 @@ import (
 func (s *session) lease(n *backend.Node, own *backend.Conn, free, wait bool) (*backend.Conn, error) {
 	w := s.want(n, free)
 	if own != nil && s.srv.pools.Retake(own, &s.owner, w) {
+		s.retaken(own)
 		return own, nil
 	}
 	c, err := s.srv.pools.Get(s.ctx, w, wait)
@@ -45,6 +46,17 @@ func (s *session) lease(n *backend.Node, own *backend.Conn, free, wait bool) (*b
 	return nil, err
 }
 
+// retaken notes that nobody had a connection in between: what was left on it is
+// there.
+func (s *session) retaken(c *backend.Conn) {
+	if s.insert.on == c && s.insert.turn == c.Turn {
+		s.insert.left = nil
+	}
+	if s.last == c && s.lastTurn == c.Turn {
+		s.lastLeft = nil
+	}
+}
+
 // want describes a connection of this session to a node.
 func (s *session) want(n *backend.Node, free bool) *backend.Want {
 	s.knowCharset()
@@ -55,6 +67,12 @@ func (s *session) want(n *backend.Node, free bool) *backend.Want {
 			User: s.login.User, Password: s.srv.users[s.login.User].Password,
 			Caps: s.login.Caps & backend.MeaningCaps, Collation: s.login.Collation, TLS: s.login.TLS,
 		},
+	}
+	if s.showsAttrs {
+		w.Attrs = s.login.Attrs
+		if w.Attrs == nil {
+			w.Attrs = map[string]string{}
+		}
 	}
 	if src := s.view().Source; src != nil {
 		w.BaseSeq = src.DefaultsSeq
@@ -118,6 +136,10 @@ func (s *session) settle() {
 		return
 	}
 	c, pins := s.home, s.homePins()
+	if pins == pinTrackers && !c.Broken { // what the next statement would do, so that nothing is held for it
+		s.rearmNow(c)
+		pins = 0
+	}
 	s.notePins(pins)
 	if pins != 0 {
 		c.Dirty = c.Dirty || pins&leavesBehind != 0
@@ -132,9 +154,28 @@ func (s *session) settle() {
 	s.give(c)
 }
 
+// rearmNow sets the trackers right, after keeping what the session may still ask
+// for of its last statement.
+func (s *session) rearmNow(c *backend.Conn) {
+	if kind := s.leaves(c); kind != 0 {
+		left := backend.NewLeftover(kind, &s.owner)
+		s.noteLeft(c, kind, left)
+		if c.Capture(left) != nil {
+			return
+		}
+		if s.insert.on == c && s.insert.turn == c.Turn {
+			s.insert = insertID{value: left.InsertID}
+		}
+	}
+	if s.last == c {
+		s.last = nil
+	}
+	s.rearmTrackers()
+}
+
 // give puts a connection back into its pool.
 func (s *session) give(c *backend.Conn) {
-	if c.Broken {
+	if c.Broken || c.Private {
 		s.discard(c)
 		return
 	}
@@ -288,16 +329,18 @@ func mayUseInsertID(c *classifier.Class) bool {
 	return c.Flags.Any(classifier.UsesLastInsertID | classifier.SetsLastInsertID | classifier.UnknownFunction)
 }
 
-// bringInsertID makes LAST_INSERT_ID() of a connection that of the session.
-func (s *session) bringInsertID(c *backend.Conn) error {
+// bringInsertID makes LAST_INSERT_ID() of a connection that of the session. If
+// that was lost with its connection, a statement that asks for it gets an error,
+// once; for all others it is 0 again.
+func (s *session) bringInsertID(c *backend.Conn, class *classifier.Class) error {
 	if s.insert.on == c && s.insert.turn == c.Turn {
 		return nil
 	}
 	value, err := s.insertValue()
-	if err != nil {
+	s.insert = insertID{value: value}
+	if err != nil && class.Is(classifier.UsesLastInsertID) {
 		return err
 	}
-	s.insert = insertID{value: value}
 	if c.InsertID == value {
 		return nil
 	}
@@ -320,13 +363,13 @@ func (s *session) insertValue() (string, error) {
 	if s.srv.pools.Retake(in.on, &s.owner, nil) { // it lies idle, but does not fit
 		defer s.srv.pools.Put(in.on, nil)
 		if err := in.on.Capture(in.left); err != nil {
-			return "", err
+			return "0", err
 		}
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, s.srv.opts.Backend.ConnectTimeout)
 	defer cancel()
 	if err := in.left.Await(ctx); err != nil {
-		return "", fmt.Errorf("the connection that had LAST_INSERT_ID() is gone (%w); read it right after the INSERT, or in its transaction", err)
+		return "0", fmt.Errorf("the connection that had LAST_INSERT_ID() is gone (%w); read it right after the INSERT, or in its transaction", err)
 	}
 	return in.left.InsertID, nil
 }

@@ -19,10 +19,16 @@ type ownQuery struct {
 var ownForm = regexp.MustCompile("(?is)^\\s*select\\s+(?:((row_count|found_rows|connection_id)\\s*\\(\\s*\\))|(@@(?:session\\.|local\\.)?(warning_count|error_count)))" +
 	"(?:\\s+(?:as\\s+)?(?:`([^`]+)`|'([^']+)'|\"([^\"]+)\"|([a-z_][a-z0-9_]*)))?(?:\\s+from\\s+dual)?(?:\\s+limit\\s+1)?\\s*;?\\s*$")
 
+var countForm = regexp.MustCompile("(?is)^\\s*show\\s+count\\s*\\(\\s*\\*\\s*\\)\\s*(warnings|errors)\\s*;?\\s*$")
+
 // parseOwn reads such a statement.
 func parseOwn(text string) (ownQuery, bool) {
 	if len(text) > 200 {
 		return ownQuery{}, false
+	}
+	if m := countForm.FindStringSubmatch(text); m != nil {
+		what := strings.ToLower(strings.TrimSuffix(strings.ToLower(m[1]), "s")) + "_count"
+		return ownQuery{what: what, column: "@@session." + what}, true
 	}
 	m := ownForm.FindStringSubmatch(text)
 	if m == nil {

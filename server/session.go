@@ -38,16 +38,19 @@ type session struct {
 	wants     trackerWants // what the client asked to be told of its session
 
 	// Leases. Between commands only what something holds is kept, see settle.
-	owner    backend.Owner
-	wanted   backend.Want
-	home     *backend.Conn            // to the source: everything but plain reads
-	replicas map[string]*backend.Conn // by address
-	homeLast *backend.Conn            // the last one to the source, may be given back
-	last     *backend.Conn            // ran the last statement, may be given back
-	lastTurn uint64                   // of last, see backend.Conn.Turn
-	lastLeft *backend.Leftover        // what was left on last when it was given back
-	insert   insertID
-	pinned   pinnedPointer
+	owner  backend.Owner
+	wanted backend.Want
+	// showsAttrs: the statement looks at the connection attributes, which only a
+	// connection of the session's own has.
+	showsAttrs bool
+	home       *backend.Conn            // to the source: everything but plain reads
+	replicas   map[string]*backend.Conn // by address
+	homeLast   *backend.Conn            // the last one to the source, may be given back
+	last       *backend.Conn            // ran the last statement, may be given back
+	lastTurn   uint64                   // of last, see backend.Conn.Turn
+	lastLeft   *backend.Leftover        // what was left on last when it was given back
+	insert     insertID
+	pinned     pinnedPointer
 
 	readTrx   *backend.Conn // replica connection with the open read-only transaction
 	readFresh bool          // no table was read in it yet

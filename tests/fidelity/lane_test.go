@@ -15,7 +15,7 @@ import (
 
 // poolLines are the lines of the configuration that make sessions share
 // connections, such as "[pool]\nmax_connections = 1\n".
-const poolLines = ""
+const poolLines = "\n[pool]\nmax_connections = 1\nwait = \"3s\"\n"
 
 // sharing tells that sessions may have to share one connection: a script must
 // then leave no session pinned when it goes on to another one.

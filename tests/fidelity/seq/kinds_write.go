@@ -30,7 +30,8 @@ var writeKinds = []Kind{
 	{"CALL with results", 5, func(g *Gen) []Step {
 		return []Step{q("SET @n = 4"), t("CALL $1.two_results(@n)").pin(PinUser), t("SELECT @n").pin(PinUser)}
 	}},
-	one("a function that writes", 5, tables("SELECT $1.writes(9)", "DO $1.writes(3)", "SELECT $1.writes(id) FROM $1.words ORDER BY id", "SET @w = $1.writes(1)")...),
+	one("a function that writes", 5, tables("SELECT $1.writes(9)", "DO $1.writes(3)", "SELECT $1.writes(id) FROM $1.words ORDER BY id")...),
+	one("a user variable from a function", 2, t("SET @w = $1.writes(1)").pin(PinUser)),
 }
 
 // idKinds are about LAST_INSERT_ID.
