@@ -1,0 +1,170 @@
+package cases
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"causeway/tests/cluster"
+)
+
+// pool is a Causeway with its own idea of how many connections to a node it may have.
+type pool struct {
+	name     string
+	lines    string // of the configuration
+	causeway *cluster.Causeway
+}
+
+// pools are the Causeways that each case runs through. The lines are empty as
+// long as each session has connections of its own; with shared pools they are
+// "[pool]\nmax_connections = 1\n" and the same with 64.
+var pools = []*pool{
+	{name: "one", lines: ""},
+	{name: "wide", lines: ""},
+}
+
+// patient makes Causeway wait for a replica rather than go to the source, so
+// that the scripts' reads run on replicas even on a slow machine. The second
+// user is for sessions that are somebody else.
+const patient = `
+[[users]]
+name = "other"
+password = "other_pw"
+
+[routing]
+wait = "3s"
+max_wait = "10s"
+`
+
+// lab is the cluster and its Causeways; they start with the first test that
+// needs them, as the check of the list needs none.
+var lab struct {
+	cluster *cluster.Cluster
+	stops   []func()
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	for _, stop := range slices.Backward(lab.stops) {
+		stop()
+	}
+	os.Exit(code)
+}
+
+var starting = sync.OnceValue(func() error {
+	c, stop, err := cluster.StartShared(cluster.Options{})
+	if err != nil {
+		return fmt.Errorf("no MySQL cluster: %w", err)
+	}
+	lab.cluster, lab.stops = c, append(lab.stops, stop)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	defer cancel()
+	account := "CREATE USER other@'127.0.0.1' IDENTIFIED BY 'other_pw'; GRANT ALL ON cases.* TO other@'127.0.0.1'; GRANT ALL ON cases2.* TO other@'127.0.0.1'"
+	if err := c.Source().Exec(ctx, account); err != nil {
+		return err
+	}
+	for _, p := range pools {
+		cw, stop, err := cluster.StartSharedCauseway(c, patient+p.lines)
+		if err != nil {
+			return fmt.Errorf("no Causeway: %w", err)
+		}
+		p.causeway = cw
+		lab.stops = append(lab.stops, func() {
+			if err := stop(); err != nil {
+				fmt.Fprintln(os.Stderr, "causeway did not end well:", err)
+			}
+		})
+	}
+	return nil
+})
+
+// start starts cluster and Causeways, once.
+func start(t *testing.T) {
+	t.Helper()
+	if err := starting(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// schema is laid before the first case and after each that changed more than
+// rows; rows is all that the others need.
+var schema = append([]string{
+	"DROP DATABASE IF EXISTS cases",
+	"DROP DATABASE IF EXISTS cases2",
+	"DROP DATABASE IF EXISTS cases3",
+	"CREATE DATABASE cases CHARACTER SET utf8mb4",
+	"CREATE DATABASE cases2 CHARACTER SET utf8mb4",
+	"CREATE TABLE cases.t (id INT AUTO_INCREMENT PRIMARY KEY, v INT, s VARCHAR(50))",
+	"CREATE TABLE cases2.t LIKE cases.t",
+	"CREATE TABLE cases.words (id INT PRIMARY KEY, s VARCHAR(50) CHARACTER SET utf8mb4, l VARCHAR(50) CHARACTER SET latin1)",
+	"CREATE TABLE cases.times (id INT PRIMARY KEY, ts TIMESTAMP NULL)",
+	"CREATE TABLE cases.blobs (id INT PRIMARY KEY, b LONGBLOB, x LONGTEXT)",
+	"CREATE TABLE cases.child (id INT PRIMARY KEY, t_id INT, FOREIGN KEY (t_id) REFERENCES cases.t (id))",
+	"CREATE PROCEDURE cases.put(val INT) INSERT INTO cases.t (v) VALUES (val)",
+	"CREATE PROCEDURE cases.two_results(INOUT n INT) BEGIN SELECT id FROM cases.t ORDER BY id LIMIT 2; SELECT 'second', n; SET n = n + 1; END",
+	"CREATE PROCEDURE cases.temporary() CREATE TEMPORARY TABLE cases.made (id INT) SELECT 5 AS id",
+	"CREATE PROCEDURE cases.zone() SET time_zone = '+09:00'",
+	"CREATE PROCEDURE cases.off() SET autocommit = 0",
+	"CREATE FUNCTION cases.plus_one(n INT) RETURNS INT DETERMINISTIC NO SQL RETURN n + 1",
+	"CREATE FUNCTION cases.writes(n INT) RETURNS INT MODIFIES SQL DATA BEGIN INSERT INTO cases.t (v) VALUES (n); RETURN n; END",
+}, rows...)
+
+var rows = []string{
+	"BEGIN",
+	"DELETE FROM cases.child", "DELETE FROM cases.t", "DELETE FROM cases2.t", "DELETE FROM cases.words", "DELETE FROM cases.times", "DELETE FROM cases.blobs",
+	"INSERT INTO cases.t VALUES (1, 10, 'one'), (2, 20, 'two'), (3, 30, 'three'), (4, 40, 'four'), (5, 50, 'five')",
+	"INSERT INTO cases2.t VALUES (1, 1000, 'other')",
+	"INSERT INTO cases.words VALUES (1, 'é', 'é'), (2, '日本', '?'), (3, '🙂', 'ü')",
+	"INSERT INTO cases.times VALUES (1, '2024-05-06 07:08:09')",
+	"COMMIT",
+	"ALTER TABLE cases.t AUTO_INCREMENT = 6",
+	"ALTER TABLE cases2.t AUTO_INCREMENT = 2",
+}
+
+// laid tells that the schema is there and only its rows may have changed.
+var laid bool
+
+// lay brings the schema back and waits until all nodes have it. dirty: the
+// case that comes changes more than rows.
+func lay(t *testing.T, dirty bool) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	stmts := schema
+	if laid {
+		stmts = rows
+	}
+	laid = !dirty
+	if err := lab.cluster.Source().Exec(ctx, strings.Join(stmts, ";\n")); err != nil {
+		t.Fatal(err)
+	}
+	settle(t)
+}
+
+// settle waits until all nodes have what the source has.
+func settle(t *testing.T) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	if err := lab.cluster.WaitCaughtUp(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// schemaWords finds statements after which the schema must be laid anew,
+// rather too many than too few.
+var schemaWords = regexp.MustCompile(`(?i)\b(create|drop|alter|rename|truncate)\b`)
+
+var temporary = regexp.MustCompile(`(?i)\b(create|drop) temporary table\b`)
+
+func (c theCase) changesSchema() bool {
+	return slices.ContainsFunc(c.steps, func(s step) bool {
+		return schemaWords.MatchString(temporary.ReplaceAllString(s.name, ""))
+	})
+}
