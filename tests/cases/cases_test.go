@@ -50,7 +50,7 @@ func (c theCase) caps() wire.Capability {
 }
 
 var all = slices.Concat(autocommitCases, trxCases, isolationCases, leftCases, tempCases, variableCases, setCases, lockCases,
-	preparedCases, longDataCases, multiCases, resetCases, killCases, loadCases, charsetCases, packetCases, ownCases, turnCases)
+	preparedCases, longDataCases, multiCases, resetCases, killCases, loadCases, charsetCases, packetCases, ownCases, wrongCases, turnCases)
 
 // TestCases plays each case on MySQL and through each Causeway.
 func TestCases(t *testing.T) {
@@ -101,7 +101,7 @@ func (c theCase) on(t *testing.T, e env) ([]seen, []string) {
 			wrong = append(wrong, fmt.Sprintf("step %d, %s: %s\n    gave %s, wanted %s", i+1, s.session, s.name, got[i].short, s.want))
 		}
 		if got[i].node != "" && got[i].node != s.node {
-			wrong = append(wrong, fmt.Sprintf("step %d, %s: %s\n    ran on the %s, wanted the %s", i+1, s.session, s.name, got[i].node, s.node))
+			wrong = append(wrong, fmt.Sprintf("step %d, %s: %s\n    ran on the %s (%s), wanted the %s", i+1, s.session, s.name, got[i].node, got[i].reason, s.node))
 		}
 		if e.direct && got[i].short == "CLIENT ERROR" {
 			wrong = append(wrong, fmt.Sprintf("step %d: this client cannot read MySQL's answer: %s", i+1, got[i].full))
@@ -121,14 +121,21 @@ func (c theCase) differences(want, got []seen) []string {
 		if c.run == nil {
 			name = fmt.Sprintf("step %d, %s: %s", i+1, c.steps[i].session, c.steps[i].name)
 		}
-		list = append(list, fmt.Sprintf("%s\n  on MySQL:\n%s  through Causeway:\n%s", name, indent(want[i].full), indent(got[i].full)))
+		list = append(list, fmt.Sprintf("%s\n%s", name, difference(want[i].full, got[i].full)))
 	}
 	return list
 }
 
-func indent(s string) string {
-	if len(s) > 2000 {
-		s = s[:2000] + "...\n"
+// difference shows two texts from a few lines before they begin to differ.
+func difference(want, got string) string {
+	a, b := strings.Split(strings.TrimSuffix(want, "\n"), "\n"), strings.Split(strings.TrimSuffix(got, "\n"), "\n")
+	from := 0
+	for from < min(len(a), len(b)) && a[from] == b[from] {
+		from++
 	}
-	return "    " + strings.ReplaceAll(strings.TrimSuffix(s, "\n"), "\n", "\n    ") + "\n"
+	from = max(0, from-12)
+	part := func(lines []string) string {
+		return "    " + strings.Join(lines[min(from, len(lines)):min(from+20, len(lines))], "\n    ")
+	}
+	return "  on MySQL:\n" + part(a) + "\n  through Causeway:\n" + part(b)
 }

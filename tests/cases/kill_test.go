@@ -17,10 +17,10 @@ import (
 // killCases: KILL, clients that go away, and drivers that cancel.
 var killCases = []theCase{
 	{row: "R3", name: "KILL in every spelling", steps: steps(
-		"a: SELECT v FROM t WHERE id = 1 => 10", "b: KILL QUERY ${id of a} => OK", "a: SELECT v FROM t WHERE id = 2 FOR UPDATE", "b: kill /* c */ query /* d */ ${id of a} -- e => OK", "a: SELECT v FROM t WHERE id = 3", "b: KILL QUERY ${id of a} + 0 => OK", "b: KILL 999999999 => ERR 1094", "b: KILL QUERY 0 => ERR 1094", "b: KILL nosuch", "b: KILL /* c */ ${id of a} => OK", "a: SELECT 1 => CLOSED", "b: INSERT INTO t (v) VALUES (1) => OK", "c: SELECT COUNT(*) FROM t => 6", "b: KILL CONNECTION ${id of a} => ERR 1094", "b: KILL QUERY ${id of b} => ERR 1317", "b: SELECT 1 => 1",
+		"a: SELECT v FROM t WHERE id = 1 => 10", "b: KILL QUERY ${id of a} => OK", "a: SELECT v FROM t WHERE id = 2 FOR UPDATE", "b: kill /* c */ query /* d */ ${id of a} -- e => OK", "a: SELECT v FROM t WHERE id = 3", "b: KILL 999999999 => ERR 1094", "b: KILL QUERY 0 => ERR 1094", "b: KILL nosuch", "b: KILL /* c */ ${id of a} => OK", "a: SELECT 1 => CLOSED", "b: INSERT INTO t (v) VALUES (1) => OK", "c: SELECT COUNT(*) FROM t => 6", quiet("b", "KILL CONNECTION ${id of a}").is("ERR 1094"), "b: KILL QUERY ${id of b} => ERR 1317", "b: SELECT 1 => 1",
 	)},
 	{row: "R3", name: "KILL of others", options: map[string]func(*raw.Options){"b": func(o *raw.Options) { o.User, o.Password = "other", "other_pw" }}, steps: steps(
-		"a: SELECT v FROM t WHERE id = 1 => 10", "b: KILL ${id of a} => ERR 1095", "b: KILL QUERY ${id of a} => ERR 1095", "a: SELECT v FROM t WHERE id = 2 => 20", "c: SELECT 1 => 1", "c: KILL ${id of a} => OK", "a: SELECT 1 => CLOSED", "c: INSERT INTO t (v) VALUES (1) => OK",
+		"a: SELECT v FROM t WHERE id = 1 => 10", quiet("b", "KILL ${id of a}").is("ERR 1095"), quiet("b", "KILL QUERY ${id of a}").is("ERR 1095"), "a: SELECT v FROM t WHERE id = 2 => 20", "c: SELECT 1 => 1", "c: KILL ${id of a} => OK", "a: SELECT 1 => CLOSED", "c: INSERT INTO t (v) VALUES (1) => OK",
 	)},
 	{row: "R3", name: "KILL QUERY hits what runs", run: func(e *env) string { return killRunning(e, "KILL /*c*/ QUERY %d") }},
 	{row: "R3", name: "KILL hits what runs", run: func(e *env) string { return killRunning(e, "KILL CONNECTION %d") }},

@@ -48,7 +48,7 @@ var leftCases = []theCase{
 	)},
 	{row: "L10", name: "FOUND_ROWS", steps: steps(
 		prep("a", "f", "SELECT SQL_CALC_FOUND_ROWS id FROM t ORDER BY id LIMIT 1"), exe("a", "f"), "a: SELECT FOUND_ROWS() => 5", "a: SELECT FOUND_ROWS() => 1",
-		"a: SELECT SQL_CALC_FOUND_ROWS id FROM t ORDER BY id LIMIT 2 => 1 | 2", "a: select found_rows() as n; => 5", "b: SELECT FOUND_ROWS() => 0",
+		"a: SELECT SQL_CALC_FOUND_ROWS id FROM t ORDER BY id LIMIT 2 => 1 | 2", "a: select found_rows() as n; => 5", "b: SELECT v FROM t WHERE id = 1 => 10", "b: SELECT FOUND_ROWS() => 1",
 		"a: SELECT id FROM t ORDER BY id LIMIT 3", "b: SELECT id FROM t ORDER BY id LIMIT 2", "a: SELECT FOUND_ROWS() => 3", "b: SELECT FOUND_ROWS() => 2",
 		"a: BEGIN", "a: SELECT SQL_CALC_FOUND_ROWS id FROM t LIMIT 1", "a: SELECT FOUND_ROWS() => 5", "a: COMMIT", "b: INSERT INTO t (v) VALUES (1) => OK", "b: SELECT id FROM t WHERE id = 6 FOR UPDATE", "a: SELECT 1 UNION SELECT 2", "a: SELECT FOUND_ROWS() => 2",
 	)},

@@ -201,7 +201,7 @@ func (p *player) expand(sql string) string {
 // seen is what one step gave, and where it ran.
 type seen struct {
 	outcome
-	node string
+	node, reason string
 }
 
 // play runs a script and returns what each step gave.
@@ -239,23 +239,23 @@ func (p *player) take(s step) seen {
 	o, err := s.do(p, c)
 	got := seen{outcome: ending(o, err)}
 	if s.node != "" && !p.direct && err == nil {
-		got.node = routeOf(c)
+		got.node, got.reason = routeOf(c)
 	}
 	return got
 }
 
-// routeOf tells the role of the node that a session's last statement ran on.
-func routeOf(c *raw.Client) string {
+// routeOf tells the role of the node that a session's last statement ran on,
+// and why it ran there.
+func routeOf(c *raw.Client) (role, reason string) {
 	a, err := c.Query("SHOW CAUSEWAY ROUTE")
 	if err != nil || len(a) == 0 {
-		return fmt.Sprint(err)
+		return "unknown", fmt.Sprint(err)
 	}
+	values := map[string]string{}
 	for _, row := range a[0].Rows {
-		if len(row) == 2 && string(row[0]) == "Role" {
-			return string(row[1])
-		}
+		values[string(row[0])] = string(row[1])
 	}
-	return "unknown"
+	return values["Role"], values["Reason"]
 }
 
 func shorten(s string) string {
