@@ -9,7 +9,7 @@ var lockCases = []theCase{
 		"a: LOCK TABLES t WRITE", `a: \reset`, "b: INSERT INTO t (v) VALUES (4) => OK", "a: UNLOCK TABLES => OK",
 	)},
 	{row: "K1", name: "locks in a text with more", steps: steps(
-		"a: LOCK TABLES t WRITE; INSERT INTO t (v) VALUES (1) => OK", tableLocks("1"), "a: SELECT COUNT(*) FROM t => 6 @source", "a: SELECT 1; UNLOCK TABLES => 1", tableLocks("0"), "a: SELECT COUNT(*) FROM words => 3 @replica", "b: DELETE FROM t WHERE id = 6 => OK",
+		"a: LOCK TABLES t WRITE; INSERT INTO t (v) VALUES (1) => OK", tableLocks("1"), "a: SELECT COUNT(*) FROM t => 6", "a: SELECT 1; UNLOCK TABLES => 1", tableLocks("0"), "a: SELECT COUNT(*) FROM words => 3 @replica", "b: DELETE FROM t WHERE id = 6 => OK",
 		"a: SET autocommit = 0", "a: LOCK TABLES t WRITE", "a: INSERT INTO t (v) VALUES (2)", "a: COMMIT", "a: SELECT COUNT(*) FROM words => ERR 1100", "a: UNLOCK TABLES", "a: SET autocommit = 1", "b: SELECT COUNT(*) FROM t => 6",
 	)},
 	{row: "K2", name: "FLUSH TABLES WITH READ LOCK", steps: steps(

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -236,7 +237,11 @@ func (p *player) take(s step) seen {
 		delete(p.clients, s.session)
 		return seen{}
 	}
+	began := time.Now()
 	o, err := s.do(p, c)
+	if d := time.Since(began); d > 300*time.Millisecond && os.Getenv("CASES_TIMES") != "" {
+		fmt.Fprintln(os.Stderr, "SLOW", d, p.addr, s.session, s.name, o.short)
+	}
 	got := seen{outcome: ending(o, err)}
 	if s.node != "" && !p.direct && err == nil {
 		got.node, got.reason = routeOf(c)

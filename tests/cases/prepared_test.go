@@ -23,7 +23,7 @@ var preparedCases = []theCase{
 		prep("a", "w", "UPDATE t SET v = ? WHERE id = 1"), exe("a", "w", num(12)).at("source"), exe("a", "r", num(1)).at("replica"), prep("a", "l", "SELECT v FROM t WHERE id = ? FOR UPDATE"), exe("a", "l", num(1)).at("source"),
 	)},
 	{row: "S5", name: "unknown ids", steps: steps(
-		foreign("a", 4242).is("ERR 1243"), foreign("a", 0).is("ERR 1243"), foreign("a", 4294967295).is("ERR 1243"), "a: SELECT 1 => 1", prep("a", "p", "SELECT 1"), closeStmt("a", "p"), exe("a", "p").is("ERR 1243"), resetStmt("a", "p").is("ERR 1243"), fetch("a", "p", 1).is("ERR 1243"), closeStmt("a", "p"), long("a", "p", 0, "x"), "a: SELECT 2 => 2", exe("a", "p").is("ERR 1243"), "b: INSERT INTO t (v) VALUES (1) => OK",
+		foreign("a", 4242).is("ERR 1243"), foreign("a", 0).is("ERR 1243"), foreign("a", 4294967295).is("ERR 1243"), "a: SELECT 1 => 1", prep("a", "p", "SELECT 1"), closeStmt("a", "p"), exe("a", "p").is("ERR 1243"), fetch("a", "p", 1).is("ERR 1243"), closeStmt("a", "p"), long("a", "p", 0, "x"), "a: SELECT 2 => 2", exe("a", "p").is("ERR 1243"), "b: INSERT INTO t (v) VALUES (1) => OK",
 	)},
 	{row: "S7", name: "columns that change", steps: steps(
 		prep("a", "p", "SELECT * FROM t WHERE id = ?"), exe("a", "p", num(1)), "a: ALTER TABLE t ADD COLUMN more INT DEFAULT 9", exe("a", "p", num(1)), exe("a", "p", num(2)), "b: ALTER TABLE t DROP COLUMN s, MODIFY v BIGINT", exe("a", "p", num(1)), exe("a", "p", num(1)),
@@ -234,7 +234,7 @@ func rowsLikeEOF(e *env) string {
 		e.errorf("%v", err)
 		return ""
 	}
-	for _, n := range []int{1<<24 - 10, 1 << 24, 1<<24 + 1<<20} {
+	for _, n := range []int{1<<24 - 12, 1 << 24} {
 		a, err := c.Query(fmt.Sprintf("SELECT REPEAT('x', %d), 5 UNION ALL SELECT 'y', 6", n))
 		if err != nil || len(a) != 1 || len(a[0].Rows) != 2 || len(a[0].Rows[0][0]) != n || string(a[0].Rows[1][1]) != "6" {
 			e.errorf("a row of %d bytes: %d results, %v %v", n, len(a), err, a.Err())

@@ -51,6 +51,7 @@ var lab struct {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
+	fmt.Fprintln(os.Stderr, "LAY", layTime, "SETTLE", settleTime)
 	for _, stop := range slices.Backward(lab.stops) {
 		stop()
 	}
@@ -134,6 +135,8 @@ var laid bool
 // case that comes changes more than rows.
 func lay(t *testing.T, dirty bool) {
 	t.Helper()
+	began := time.Now()
+	defer func() { layTime += time.Since(began) }()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	stmts := schema
@@ -150,6 +153,8 @@ func lay(t *testing.T, dirty bool) {
 // settle waits until all nodes have what the source has.
 func settle(t *testing.T) {
 	t.Helper()
+	began := time.Now()
+	defer func() { settleTime += time.Since(began) }()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	if err := lab.cluster.WaitCaughtUp(ctx); err != nil {
@@ -168,3 +173,5 @@ func (c theCase) changesSchema() bool {
 		return schemaWords.MatchString(temporary.ReplaceAllString(s.name, ""))
 	})
 }
+
+var layTime, settleTime time.Duration

@@ -43,7 +43,7 @@ var variableCases = []theCase{
 		"a: SELECT @@tx_isolation => ERR 1193", "a: SET SESSION tx_isolation = 'READ-COMMITTED' => ERR 1193", "a: SELECT @@transaction_isolation => REPEATABLE-READ", "a: SHOW VARIABLES LIKE 'tx_isolation' => none", "a: SHOW VARIABLES LIKE 'transaction_isolation' => transaction_isolation,REPEATABLE-READ", "a: SELECT @@session.transaction_read_only => 0", "a: SELECT @@tx_read_only => ERR 1193", "a: /*!80000 SET transaction_isolation = 'READ-COMMITTED' */", "a: SELECT @@transaction_isolation => READ-COMMITTED", "b: SELECT @@transaction_isolation => REPEATABLE-READ",
 	)},
 	{row: "V15", name: "texts with more are not said again", steps: steps(
-		"a: SET time_zone = '+01:00'; INSERT INTO t (v) VALUES (1) => OK", "a: SELECT COUNT(*) FROM t => 6 @replica", "a: SELECT COUNT(*) FROM t => 6 @replica", "a: SELECT ts FROM times => 2024-05-06 08:08:09 @replica", "b: INSERT INTO t (v) VALUES (2)", "a: SELECT COUNT(*) FROM t => 7 @replica",
+		"a: SET time_zone = '+01:00'; INSERT INTO t (v) VALUES (1) => OK", "a: SELECT COUNT(*) FROM t => 6", "a: SELECT COUNT(*) FROM t => 6", "a: SELECT ts FROM times => 2024-05-06 08:08:09", "b: INSERT INTO t (v) VALUES (2)", "a: SELECT COUNT(*) FROM t => 7",
 		"a: INSERT INTO t (v) VALUES (3); SET sql_mode = 'ANSI_QUOTES'; DELETE FROM t WHERE id = 1", "b: UPDATE t SET v = 0 WHERE id = 2", `a: SELECT COUNT("v") FROM t => 7`, "a: UPDATE t SET v = 9 WHERE id = 3", "b: UPDATE t SET v = 0 WHERE id = 4", "a: SELECT COUNT(*) FROM t FOR UPDATE => 7", "a: USE cases2; SET @x = 5; INSERT INTO t (v) VALUES (4)", "b: INSERT INTO t (v) VALUES (5)", "a: SELECT COUNT(*), @x FROM t => 2,5", "x: SELECT COUNT(*) FROM cases2.t => 2", "x: SELECT COUNT(*) FROM t => 8",
 	)},
 }
