@@ -86,7 +86,7 @@ func (c theCase) judge(t *testing.T, wrong []string) {
 // on runs the case at one place and returns what was seen and what was not as
 // the script says.
 func (c theCase) on(t *testing.T, e env) ([]seen, []string) {
-	lay(t, c.changesSchema())
+	lay(t, c.traces())
 	e.caps = c.caps()
 	if c.run != nil {
 		text := c.run(&e)

@@ -2,7 +2,6 @@ package cases
 
 import (
 	"fmt"
-	"time"
 
 	"causeway/tests/session/raw"
 	"causeway/wire"
@@ -108,22 +107,6 @@ var wrongCases = []theCase{
 	), known: "the text names mysqld_stmt_reset where MySQL 9.7 names mysql_stmt_precheck"},
 	{row: "X32", name: "warnings of COM_SET_OPTION", steps: steps("a: SELEC => ERR 1064", `a: \multi on`),
 		known: "MySQL tells the warnings of the statement before, Causeway none"},
-	{row: "X33", name: "a read in a schema that is gone", steps: steps(
-		"a: CREATE DATABASE cases3", "a: USE cases3", "x: DROP DATABASE cases3", quick("a", "SELECT 1", time.Second),
-	), known: "no replica can take the session's schema, and the read waits for all of routing.wait before it asks the source"},
-}
-
-// quick sends a text whose answer must come in time.
-func quick(session, sql string, limit time.Duration) step {
-	return step{session: session, name: sql, want: "in time", do: func(_ *player, c *raw.Client) (outcome, error) {
-		began := time.Now()
-		a, err := c.Query(sql)
-		o := outcome{a.String(), "in time"}
-		if time.Since(began) > limit {
-			o.short = "late"
-		}
-		return o, err
-	}}
 }
 
 // leavesInResult has clients go away while rows come, in a transaction or

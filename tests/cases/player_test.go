@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"regexp"
 	"strings"
 	"time"
@@ -213,14 +212,21 @@ func (p *player) play(script []step) []seen {
 		}
 	}()
 	var all []seen
+	written := false
 	for i, s := range script {
-		if i > 0 && s.session != script[i-1].session && !p.direct {
+		if written && s.session != script[i-1].session && !p.direct {
 			p.settle()
+			written = false
 		}
 		all = append(all, p.take(s))
+		written = written || writes.MatchString(s.name)
 	}
 	return all
 }
+
+// writes finds steps after which another session may read something new,
+// rather too many than too few.
+var writes = regexp.MustCompile(`(?i)\b(insert|update|delete|replace|load|call|writes|create|drop|alter|rename|truncate|commit|execute|autocommit|xa|release|quit|reset|user)\b|;`)
 
 func (p *player) take(s step) seen {
 	c, err := p.client(s.session)
@@ -237,11 +243,7 @@ func (p *player) take(s step) seen {
 		delete(p.clients, s.session)
 		return seen{}
 	}
-	began := time.Now()
 	o, err := s.do(p, c)
-	if d := time.Since(began); d > 300*time.Millisecond && os.Getenv("CASES_TIMES") != "" {
-		fmt.Fprintln(os.Stderr, "SLOW", d, p.addr, s.session, s.name, o.short)
-	}
 	got := seen{outcome: ending(o, err)}
 	if s.node != "" && !p.direct && err == nil {
 		got.node, got.reason = routeOf(c)

@@ -51,7 +51,6 @@ var lab struct {
 
 func TestMain(m *testing.M) {
 	code := m.Run()
-	fmt.Fprintln(os.Stderr, "LAY", layTime, "SETTLE", settleTime)
 	for _, stop := range slices.Backward(lab.stops) {
 		stop()
 	}
@@ -95,7 +94,7 @@ func start(t *testing.T) {
 
 // schema is laid before the first case and after each that changed more than
 // rows; rows is all that the others need.
-var schema = append([]string{
+var schema = []string{
 	"DROP DATABASE IF EXISTS cases",
 	"DROP DATABASE IF EXISTS cases2",
 	"DROP DATABASE IF EXISTS cases3",
@@ -114,7 +113,7 @@ var schema = append([]string{
 	"CREATE PROCEDURE cases.off() SET autocommit = 0",
 	"CREATE FUNCTION cases.plus_one(n INT) RETURNS INT DETERMINISTIC NO SQL RETURN n + 1",
 	"CREATE FUNCTION cases.writes(n INT) RETURNS INT MODIFIES SQL DATA BEGIN INSERT INTO cases.t (v) VALUES (n); RETURN n; END",
-}, rows...)
+}
 
 var rows = []string{
 	"BEGIN",
@@ -124,26 +123,34 @@ var rows = []string{
 	"INSERT INTO cases.words VALUES (1, 'é', 'é'), (2, '日本', '?'), (3, '🙂', 'ü')",
 	"INSERT INTO cases.times VALUES (1, '2024-05-06 07:08:09')",
 	"COMMIT",
-	"ALTER TABLE cases.t AUTO_INCREMENT = 6",
-	"ALTER TABLE cases2.t AUTO_INCREMENT = 2",
 }
 
-// laid tells that the schema is there and only its rows may have changed.
-var laid bool
+// counters are the ids that come next; DDL, so only where a case moved them.
+var counters = []string{"ALTER TABLE cases.t AUTO_INCREMENT = 6", "ALTER TABLE cases2.t AUTO_INCREMENT = 2"}
 
-// lay brings the schema back and waits until all nodes have it. dirty: the
-// case that comes changes more than rows.
-func lay(t *testing.T, dirty bool) {
+// touched is what the case before may have changed.
+var touched = traces{schema: true}
+
+// traces is what a case may change besides rows, rather too much than too little.
+type traces struct{ schema, ids, ids2 bool }
+
+// lay brings schema and rows back and waits until all nodes have them. What
+// comes is what the next case will leave.
+func lay(t *testing.T, comes traces) {
 	t.Helper()
-	began := time.Now()
-	defer func() { layTime += time.Since(began) }()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	stmts := schema
-	if laid {
-		stmts = rows
+	stmts := slices.Clone(rows)
+	if touched.schema {
+		stmts = slices.Concat(schema, rows)
 	}
-	laid = !dirty
+	if touched.ids && !touched.schema {
+		stmts = append(stmts, counters[0])
+	}
+	if touched.ids2 && !touched.schema {
+		stmts = append(stmts, counters[1])
+	}
+	touched = comes
 	if err := lab.cluster.Source().Exec(ctx, strings.Join(stmts, ";\n")); err != nil {
 		t.Fatal(err)
 	}
@@ -153,8 +160,6 @@ func lay(t *testing.T, dirty bool) {
 // settle waits until all nodes have what the source has.
 func settle(t *testing.T) {
 	t.Helper()
-	began := time.Now()
-	defer func() { settleTime += time.Since(began) }()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
 	if err := lab.cluster.WaitCaughtUp(ctx); err != nil {
@@ -162,16 +167,19 @@ func settle(t *testing.T) {
 	}
 }
 
-// schemaWords finds statements after which the schema must be laid anew,
-// rather too many than too few.
-var schemaWords = regexp.MustCompile(`(?i)\b(create|drop|alter|rename|truncate)\b`)
+var (
+	schemaWords = regexp.MustCompile(`(?i)\b(create|drop|alter|rename|truncate)\b`)
+	temporary   = regexp.MustCompile(`(?i)\b(create|drop) temporary table\b`)
+	insertWords = regexp.MustCompile(`(?i)\b(insert|replace|load|put|writes)\b`)
+)
 
-var temporary = regexp.MustCompile(`(?i)\b(create|drop) temporary table\b`)
-
-func (c theCase) changesSchema() bool {
-	return slices.ContainsFunc(c.steps, func(s step) bool {
-		return schemaWords.MatchString(temporary.ReplaceAllString(s.name, ""))
-	})
+// traces tells what the case may leave behind.
+func (c theCase) traces() traces {
+	t := traces{ids: c.run != nil}
+	for _, s := range c.steps {
+		t.schema = t.schema || schemaWords.MatchString(temporary.ReplaceAllString(s.name, ""))
+		t.ids = t.ids || insertWords.MatchString(s.name)
+		t.ids2 = t.ids2 || strings.Contains(s.name, "cases2")
+	}
+	return t
 }
-
-var layTime, settleTime time.Duration

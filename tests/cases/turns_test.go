@@ -7,7 +7,7 @@ import (
 
 // turnCases let three sessions take turns at random: none may see another's
 // state. The seeds are in the names.
-var turnCases = turns(6)
+var turnCases = turns(5)
 
 func turns(n uint64) []theCase {
 	var list []theCase
@@ -31,7 +31,7 @@ var whole = [][]string{
 func turnsOf(seed uint64) []step {
 	random := rand.New(rand.NewPCG(seed, 21))
 	var list []step
-	for range 90 {
+	for range 70 {
 		session := string("abc"[random.IntN(3)])
 		piece := whole[random.IntN(len(whole))]
 		list = append(list, each(session, piece...)...)

@@ -90,7 +90,7 @@ func timesOut(e *env) string {
 	e.query(c, "SET wait_timeout = 1")
 	e.query(c, "SELECT v FROM t WHERE id = 1 FOR UPDATE")
 	e.query(other, "SELECT 1")
-	time.Sleep(1800 * time.Millisecond) // MySQL counts in seconds: nothing tells when it is over
+	time.Sleep(1500 * time.Millisecond) // MySQL counts in seconds: nothing tells when it is over
 	a, err := c.Query("SELECT 1")
 	if err == nil && a.Err() == nil {
 		e.errorf("a session goes on after its wait_timeout")
