@@ -115,24 +115,49 @@ var schema = []string{
 	"CREATE FUNCTION cases.writes(n INT) RETURNS INT MODIFIES SQL DATA BEGIN INSERT INTO cases.t (v) VALUES (n); RETURN n; END",
 }
 
-var rows = []string{
-	"BEGIN",
-	"DELETE FROM cases.child", "DELETE FROM cases.t", "DELETE FROM cases2.t", "DELETE FROM cases.words", "DELETE FROM cases.times", "DELETE FROM cases.blobs",
-	"INSERT INTO cases.t VALUES (1, 10, 'one'), (2, 20, 'two'), (3, 30, 'three'), (4, 40, 'four'), (5, 50, 'five')",
-	"INSERT INTO cases2.t VALUES (1, 1000, 'other')",
-	"INSERT INTO cases.words VALUES (1, 'é', 'é'), (2, '日本', '?'), (3, '🙂', 'ü')",
-	"INSERT INTO cases.times VALUES (1, '2024-05-06 07:08:09')",
-	"COMMIT",
+// tables are the tables with their rows, in the order in which they are filled.
+var tables = []struct{ name, word, rows string }{
+	{"cases.child", "child", ""},
+	{"cases.t", "t", "(1, 10, 'one'), (2, 20, 'two'), (3, 30, 'three'), (4, 40, 'four'), (5, 50, 'five')"},
+	{"cases2.t", "cases2", "(1, 1000, 'other')"},
+	{"cases.words", "words", "(1, 'é', 'é'), (2, '日本', '?'), (3, '🙂', 'ü')"},
+	{"cases.times", "times", "(1, '2024-05-06 07:08:09')"},
+	{"cases.blobs", "blobs", ""},
 }
 
-// counters are the ids that come next; DDL, so only where a case moved them.
-var counters = []string{"ALTER TABLE cases.t AUTO_INCREMENT = 6", "ALTER TABLE cases2.t AUTO_INCREMENT = 2"}
+// traces is what a case may leave behind, rather too much than too little.
+type traces struct {
+	schema bool
+	tables map[string]bool // by word
+	ids    bool            // the tables' next ids: bringing them back is DDL
+}
 
-// touched is what the case before may have changed.
+// touched is what the case before may have left.
 var touched = traces{schema: true}
 
-// traces is what a case may change besides rows, rather too much than too little.
-type traces struct{ schema, ids, ids2 bool }
+// statements are what brings schema and rows back.
+func (t traces) statements() []string {
+	var rows, ids []string
+	for _, table := range tables {
+		if !t.schema && !t.tables[table.word] {
+			continue
+		}
+		rows = append(rows, "DELETE FROM "+table.name)
+		if table.rows != "" {
+			rows = append(rows, "INSERT INTO "+table.name+" VALUES "+table.rows)
+		}
+		if t.ids && !t.schema && strings.HasSuffix(table.name, ".t") {
+			ids = append(ids, "ALTER TABLE "+table.name+" AUTO_INCREMENT = 1") // MySQL makes it the next after the largest
+		}
+	}
+	if t.schema {
+		return slices.Concat(schema, rows)
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	return slices.Concat([]string{"BEGIN"}, rows, []string{"COMMIT"}, ids)
+}
 
 // lay brings schema and rows back and waits until all nodes have them. What
 // comes is what the next case will leave.
@@ -140,17 +165,11 @@ func lay(t *testing.T, comes traces) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	stmts := slices.Clone(rows)
-	if touched.schema {
-		stmts = slices.Concat(schema, rows)
-	}
-	if touched.ids && !touched.schema {
-		stmts = append(stmts, counters[0])
-	}
-	if touched.ids2 && !touched.schema {
-		stmts = append(stmts, counters[1])
-	}
+	stmts := touched.statements()
 	touched = comes
+	if len(stmts) == 0 {
+		return
+	}
 	if err := lab.cluster.Source().Exec(ctx, strings.Join(stmts, ";\n")); err != nil {
 		t.Fatal(err)
 	}
@@ -171,15 +190,22 @@ var (
 	schemaWords = regexp.MustCompile(`(?i)\b(create|drop|alter|rename|truncate)\b`)
 	temporary   = regexp.MustCompile(`(?i)\b(create|drop) temporary table\b`)
 	insertWords = regexp.MustCompile(`(?i)\b(insert|replace|load|put|writes)\b`)
+	changeWords = regexp.MustCompile(`(?i)\b(insert|replace|load|put|writes|update|delete)\b`)
 )
 
-// traces tells what the case may leave behind.
+// traces tells what the case may leave behind: a function only what it does to t.
 func (c theCase) traces() traces {
-	t := traces{ids: c.run != nil}
+	t := traces{ids: c.run != nil, tables: map[string]bool{"t": c.run != nil}}
+	var texts strings.Builder
 	for _, s := range c.steps {
 		t.schema = t.schema || schemaWords.MatchString(temporary.ReplaceAllString(s.name, ""))
 		t.ids = t.ids || insertWords.MatchString(s.name)
-		t.ids2 = t.ids2 || strings.Contains(s.name, "cases2")
+		texts.WriteString(s.name + "\n")
+	}
+	if changeWords.MatchString(texts.String()) {
+		for _, table := range tables {
+			t.tables[table.word] = table.word == "t" || strings.Contains(texts.String(), table.word)
+		}
 	}
 	return t
 }
