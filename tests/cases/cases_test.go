@@ -93,9 +93,12 @@ func (c theCase) on(t *testing.T, e env) ([]seen, []string) {
 		return []seen{{outcome: outcome{full: text}}}, e.problems
 	}
 	p := &player{addr: e.addr, direct: e.direct, options: c.options, caps: c.caps(),
-		clients: map[string]*raw.Client{}, stmts: map[string]*raw.Stmt{}, vars: map[string]string{}, settle: func() { settle(t) }}
+		clients: map[string]*raw.Client{}, stmts: map[string]*raw.Stmt{}, vars: map[string]string{}, noisy: map[string]bool{}, settle: func() { settle(t) }}
 	got := p.play(c.steps)
 	var wrong []string
+	if e.direct {
+		wrong = crowded(c.steps, got)
+	}
 	for i, s := range c.steps {
 		if s.want != "" && got[i].short != s.want {
 			wrong = append(wrong, fmt.Sprintf("step %d, %s: %s\n    gave %s, wanted %s", i+1, s.session, s.name, got[i].short, s.want))

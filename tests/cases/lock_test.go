@@ -28,8 +28,8 @@ var lockCases = []theCase{
 	)},
 	{row: "K3", name: "GET_LOCK where it hides", steps: steps(
 		"a: SELECT v FROM t WHERE GET_LOCK('cases_k3', 0) AND id = 1 => 10", held("0"), "a: SELECT RELEASE_LOCK('cases_k3') > 0 AS r", held("1"), prep("a", "g", "SELECT GET_LOCK(?, 0)"), exe("a", "g", str("cases_k3")), held("0"), "b: SELECT COUNT(*) FROM t => 5 @replica", held("0"), prep("a", "r", "DO RELEASE_LOCK(?)"), exe("a", "r", str("cases_k3")), held("1"),
-		"a: SET @l = GET_LOCK('cases_k3', 0)", held("0"), "a: SELECT @l => 1", "a: BEGIN", "a: COMMIT", held("0"), `a: \reset`, held("1"), "a: INSERT INTO words (id, s) SELECT 9, GET_LOCK('cases_k3', 0)", held("0"), "a: UPDATE words SET s = RELEASE_LOCK('cases_k3') WHERE id = 9", held("1"), "b: INSERT INTO t (v) VALUES (1) => OK",
-		"a: SELECT GET_LOCK('cases_k3', 0) INTO @l", held("0"), `a: \user app cases`, held("1"), "a: SELECT 1; SELECT GET_LOCK('cases_k3', 0); SELECT 2 => 1 | 1 | 2", held("0"), "a: SELECT RELEASE_ALL_LOCKS() => 1", held("1"),
+		"a: SET @l = GET_LOCK('cases_k3', 0)", held("0"), "a: SELECT @l => 1", "a: BEGIN", "a: COMMIT", held("0"), `a: \reset`, held("1"), "a: INSERT INTO words (id, s) SELECT 9, GET_LOCK('cases_k3', 0)", held("0"), "a: UPDATE words SET s = RELEASE_LOCK('cases_k3') WHERE id = 9", held("1"),
+		"a: SELECT GET_LOCK('cases_k3', 0) INTO @l", held("0"), `a: \user app cases`, held("1"), "a: SELECT 1; SELECT GET_LOCK('cases_k3', 0); SELECT 2 => 1 | 1 | 2", held("0"), "a: SELECT RELEASE_ALL_LOCKS() => 1", held("1"), `a: \reset`, "b: INSERT INTO t (v) VALUES (1) => OK",
 	)},
 }
 

@@ -30,7 +30,7 @@ func twenty() []step {
 	for i := range n {
 		list = append(list, each(fmt.Sprint("s", i),
 			fmt.Sprintf("SET @v = %d, time_zone = '+%02d:00', group_concat_max_len = %d", i, i%12, 100+i), "USE cases"+[]string{"", "2"}[i%2],
-			fmt.Sprintf("INSERT INTO cases.t (v) VALUES (%d)", i), "SELECT * FROM nosuch => ERR 1146")...)
+			fmt.Sprintf("INSERT INTO cases.t (v) VALUES (%d)", i), "SELECT * FROM nosuch => ERR 1146", "DO 1")...)
 	}
 	random := rand.New(rand.NewPCG(1, 33))
 	for range 2 {

@@ -161,7 +161,8 @@ type player struct {
 	clients map[string]*raw.Client
 	stmts   map[string]*raw.Stmt
 	vars    map[string]string
-	settle  func() // waits until the replicas have what the source has
+	noisy   map[string]bool // sessions whose last step left errors or warnings
+	settle  func()          // waits until the replicas have what the source has
 }
 
 func (p *player) client(session string) (*raw.Client, error) {
@@ -218,7 +219,12 @@ func (p *player) play(script []step) []seen {
 			p.settle()
 			written = false
 		}
-		all = append(all, p.take(s))
+		if !outside(s.session) {
+			p.letGo(s.session)
+		}
+		got := p.take(s)
+		p.noisy[s.session] = !outside(s.session) && leftDiagnostics(got)
+		all = append(all, got)
 		written = written || writes.MatchString(s.name)
 	}
 	return all
