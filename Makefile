@@ -7,7 +7,7 @@ COMMIT  ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 LDFLAGS  = -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-down test check test-unit test-integration test-driver-go bench soak fuzz sysbench clean
+.PHONY: help build demo demo-down test check test-unit test-integration test-driver-go bench soak crowd fuzz sysbench clean
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ bench: build ## CPU and throughput beside a plain relay, HAProxy and MySQL Route
 
 soak: build ## 10 minutes at 200 connections: nothing leaks
 	CAUSEWAY_BIN=$(CURDIR)/bin/causeway SOAK_DURATION=10m STREAM_MB=5000 go test -count=1 -v -timeout 60m ./tests/soak
+
+crowd: build ## 10,000 clients over a few dozen connections
+	CAUSEWAY_BIN=$(CURDIR)/bin/causeway CROWD_CLIENTS=$(or $(CLIENTS),10000) CROWD_ACTIVE=500 CROWD_DURATION=60s go test -count=1 -v -timeout 30m ./tests/crowd
 
 fuzz: ## every fuzz target for SECONDS=20
 	@scripts/fuzz --seconds $(or $(SECONDS),20) --jobs $(or $(JOBS),4)

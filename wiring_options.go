@@ -41,6 +41,10 @@ func serverOptions(cfg *conf.Config, toServers *tls.Config) (server.Options, err
 		Classifier: classifier.New(classifier.Options{ReadOnlyFunctions: cfg.Classifier.ReadOnlyFunctions, CacheEntries: cfg.Classifier.CacheEntries}),
 		Backend: &backend.Config{TLSMode: cfg.Backend.TLS, TLSConfig: toServers, ConnectTimeout: cfg.Backend.ConnectTimeout,
 			TrackedVariables: classifier.TrackedVariables},
+		Pool: backend.PoolOptions{
+			Max: cfg.Pool.MaxConnections, MinIdle: cfg.Pool.MinIdle, IdleTimeout: cfg.Pool.IdleTimeout, Lifetime: cfg.Pool.Lifetime,
+			Wait: cfg.Pool.Wait, Queue: cfg.Pool.Queue, Statements: cfg.Pool.PreparedStatements,
+		},
 		Budget:     balance.NewBudget(cfg.Fallback.QPS, cfg.Fallback.Burst, time.Now()),
 		BudgetText: fmt.Sprintf("qps=%g, burst=%g", cfg.Fallback.QPS, cfg.Fallback.Burst),
 		Policy:     policy,
@@ -52,6 +56,7 @@ func serverOptions(cfg *conf.Config, toServers *tls.Config) (server.Options, err
 		TokenIntervals: cfg.Limits.TokenIntervals, LoginTimeout: cfg.Limits.LoginTimeout, DrainTimeout: cfg.Limits.DrainTimeout,
 
 		TLS: toClients, TLSRequired: cfg.TLS.Required,
+		Compression: cfg.Listen.Compression, Proxies: cfg.Listen.ProxyProtocol,
 		Version: v,
 	}, nil
 }
@@ -59,7 +64,8 @@ func serverOptions(cfg *conf.Config, toServers *tls.Config) (server.Options, err
 func accounts(users []conf.User) []server.User {
 	list := make([]server.User, len(users))
 	for i, u := range users {
-		list[i] = server.User{Name: u.Name, Password: u.Password.Reveal(), MaxConnections: u.MaxConnections}
+		list[i] = server.User{Name: u.Name, Password: u.Password.Reveal(), MaxConnections: u.MaxConnections,
+			IdleInTransaction: u.IdleInTransaction, IdlePinned: u.IdlePinned}
 	}
 	return list
 }

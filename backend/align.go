@@ -2,14 +2,20 @@ package backend
 
 import (
 	"strings"
+	"time"
 
 	"causeway/wire"
 )
 
+var noDeadline time.Time
+
+func deadlineIn(d time.Duration) time.Time { return time.Now().Add(d) }
+
 // Align queues what brings the connection from its own state to want, and
 // returns how many answers to read with Confirm before the next command's. It
 // sends nothing by itself: for a plain read the caller lets the query travel
-// in the same write.
+// in the same write. A schema cannot be left without another: a connection
+// that has one, where the session has none, keeps it.
 func (c *Conn) Align(want *State) (int, error) {
 	if c.state == want {
 		return 0, nil
@@ -21,16 +27,34 @@ func (c *Conn) Align(want *State) (int, error) {
 		}
 		n++
 	}
-	if sets := diff(c.state, want, c.initial); len(sets) > 0 {
-		if err := c.Send(wire.ComQuery, "SET SESSION "+strings.Join(sets, ", ")); err != nil {
+	role := c.Node.Role
+	// Literals are read under the character set of before their statement, so
+	// user variables come in one of their own.
+	for _, sets := range [][]string{diff(c.state, want, role, c.initial), userDiff(c.state, want, role)} {
+		if len(sets) == 0 {
+			continue
+		}
+		scope := "SET SESSION "
+		if sets[0][0] == '@' {
+			scope = "SET "
+		}
+		if err := c.Send(wire.ComQuery, scope+strings.Join(sets, ", ")); err != nil {
 			return 0, err
 		}
 		n++
 	}
 	if n == 0 {
-		c.state = want
+		c.aligned(want)
 	}
 	return n, nil
+}
+
+// aligned notes the state that was reached.
+func (c *Conn) aligned(want *State) {
+	if want.Schema == "" {
+		want = want.WithSchema(c.state.Schema)
+	}
+	c.state = want
 }
 
 // Confirm reads the answers to what Align queued. After an error the
@@ -48,7 +72,7 @@ func (c *Conn) Confirm(n int, want *State) error {
 		}
 	}
 	if first == nil {
-		c.state = want
+		c.aligned(want)
 	}
 	return first
 }
@@ -59,6 +83,11 @@ func (c *Conn) AlignNow(want *State) error {
 	if err != nil || n == 0 {
 		return err
 	}
+	return c.ConfirmNow(n, want)
+}
+
+// ConfirmNow sends what Align queued and waits for the answers.
+func (c *Conn) ConfirmNow(n int, want *State) error {
 	if err := c.Flush(); err != nil {
 		return err
 	}

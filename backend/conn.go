@@ -72,21 +72,29 @@ type Conn struct {
 	Status wire.Status
 	// Broken: an answer was lost or not understood; close, never use again.
 	Broken bool
-	// Statements are those prepared here, by the session's own id.
-	Statements map[uint32]*Prepared
+	// Turn grows each time that another session takes the connection.
+	Turn uint64
+	// InsertID is what LAST_INSERT_ID() is here, "" if that is not known.
+	InsertID string
+	// Dirty: something of its session is left that replaying cannot undo.
+	Dirty bool
 
 	account Account
 	cfg     *Config
 	base    map[string]string // values of variables that no session has set; shared, see Open
 	charset [4]string         // and of charsetVariables, which the login sets
 	state   *State
-	closing []uint32 // ids to be closed with the next command
-}
+	closing []uint32       // ids to be closed with the next command
+	eachRow func([]string) // see QueryAll
 
-// Prepared is a statement prepared on one connection.
-type Prepared struct {
-	ID    uint32
-	Types uint64 // which binding of parameter types the server has seen; 0 none
+	statements    statements
+	maxStatements int
+
+	pool    *pool // nil: belongs to none
+	idle    bool  // guarded by the pool's lock
+	owner   *Owner
+	left    *Leftover // what the owner may still ask for
+	baseSeq uint64
 }
 
 // MeaningCaps are the capabilities of a client that change what its statements
@@ -104,9 +112,8 @@ var (
 // tracked state are reported with every OK, whatever the server's globals say,
 // and on a replica transactions are read-only. base holds the session defaults
 // of the source, so that a replica whose globals differ gives the same answers.
-// attrs are the connection attributes to show to the server, the client's own.
 // It costs one round trip after the login.
-func Open(ctx context.Context, cfg *Config, node *Node, acc Account, attrs map[string]string, schema string, base map[string]string) (*Conn, error) {
+func Open(ctx context.Context, cfg *Config, node *Node, acc Account, schema string, base map[string]string) (*Conn, error) {
 	done, err := cfg.takeTurn(ctx, node.Addr)
 	if err != nil {
 		return nil, err
@@ -117,7 +124,7 @@ func Open(ctx context.Context, cfg *Config, node *Node, acc Account, attrs map[s
 	wc, greeting, err := Dial(ctx, DialConfig{
 		Addr: node.Addr, User: acc.User, Password: acc.Password, Database: schema,
 		Collation: acc.Collation, Caps: acc.Caps, TLSMode: cfg.TLSMode, TLSConfig: cfg.TLSConfig, ClientTLS: acc.TLS,
-		Attrs: attrs,
+		Attrs: connAttrs,
 	})
 	if err != nil {
 		return nil, err
@@ -125,7 +132,7 @@ func Open(ctx context.Context, cfg *Config, node *Node, acc Account, attrs map[s
 	c := &Conn{
 		Conn: wc, Node: node, Caps: greeting.Caps, ThreadID: greeting.ConnectionID,
 		Established: time.Now(), Status: greeting.Status, account: acc, cfg: cfg,
-		state: EmptyState.WithSchema(schema), Statements: map[uint32]*Prepared{},
+		state: EmptyState.WithSchema(schema), InsertID: "0",
 	}
 	if deadline, ok := ctx.Deadline(); ok {
 		wc.SetDeadline(deadline)
@@ -164,6 +171,7 @@ func (c *Conn) setup(base map[string]string) error {
 		c.base = c.Node.Defaults
 	}
 	copy(c.charset[:], row[2:])
+	c.state = c.state.WithCharset(c.charset)
 	if c.Executed, err = gtid.Parse(row[1]); err != nil {
 		return err
 	}
@@ -251,34 +259,6 @@ func (c *Conn) Quit() {
 	c.Close()
 }
 
-// Prepare prepares a statement. Its definitions are read past: the client has
-// seen them, and each execution brings its own.
-func (c *Conn) Prepare(text string) (*Prepared, error) {
-	if err := c.SendBytes(append([]byte{byte(wire.ComStmtPrepare)}, text...)); err != nil {
-		return nil, err
-	}
-	if err := c.Flush(); err != nil {
-		return nil, err
-	}
-	first, err := c.ReadPacket()
-	if err != nil {
-		return nil, err
-	}
-	if wire.IsErr(first) {
-		return nil, asError(first)
-	}
-	id, columns, params, _, err := wire.ParsePrepareOK(first)
-	if err != nil {
-		return nil, err
-	}
-	for range int(columns) + int(params) {
-		if _, err := c.ReadPacket(); err != nil {
-			return nil, err
-		}
-	}
-	return &Prepared{ID: id}, nil
-}
-
 // meaningVariables are those whose global value on the source a replica
 // connection starts with: they change what a read returns, and any account may
 // set them. Sizes of buffers and the like stay as the node's operator chose them.
@@ -303,7 +283,7 @@ func (c *Conn) initial(name string) (string, bool) {
 
 // Reset puts the connection back into the state of a new one, by
 // COM_RESET_CONNECTION, and sets it up again. The schema stays.
-func (c *Conn) Reset(base map[string]string) error {
+func (c *Conn) Reset() error {
 	if err := c.Send(wire.ComResetConnection, ""); err != nil {
 		return err
 	}
@@ -313,10 +293,9 @@ func (c *Conn) Reset(base map[string]string) error {
 	if _, err := c.ReadResult(); err != nil {
 		return err
 	}
-	c.Statements = map[uint32]*Prepared{}
-	c.closing = nil
+	c.statements, c.closing, c.Dirty, c.InsertID = statements{}, nil, false, "0"
 	c.state = EmptyState.WithSchema(c.state.Schema)
-	return c.setup(base)
+	return c.setup(c.base)
 }
 
 // Send queues a command whose argument is text.
@@ -357,27 +336,6 @@ func (c *Conn) SendFrame(f wire.Frame) error {
 	return c.WriteRaw(f.Raw)
 }
 
-// CloseStatement forgets a statement; the server hears of it with the next
-// command, for COM_STMT_CLOSE has no answer.
-func (c *Conn) CloseStatement(id uint32) {
-	if p := c.Statements[id]; p != nil {
-		delete(c.Statements, id)
-		c.closing = append(c.closing, p.ID)
-	}
-}
-
-func (c *Conn) sendCloses() error {
-	for _, id := range c.closing {
-		c.ResetSequence()
-		p := [5]byte{byte(wire.ComStmtClose), byte(id), byte(id >> 8), byte(id >> 16), byte(id >> 24)}
-		if err := c.WritePacket(p[:]); err != nil {
-			return err
-		}
-	}
-	c.closing = c.closing[:0]
-	return nil
-}
-
 // Query runs a statement of Causeway's own and returns the first row of its
 // result as text; NULL is "".
 func (c *Conn) Query(sql string) ([]string, error) {
@@ -388,6 +346,15 @@ func (c *Conn) Query(sql string) ([]string, error) {
 		return nil, err
 	}
 	return c.ReadResult()
+}
+
+// QueryAll is Query with all rows.
+func (c *Conn) QueryAll(sql string) ([][]string, error) {
+	var rows [][]string
+	c.eachRow = func(row []string) { rows = append(rows, row) }
+	defer func() { c.eachRow = nil }()
+	_, err := c.Query(sql)
+	return rows, err
 }
 
 // Ping asks for nothing but the server's status flags, see Status.
@@ -445,9 +412,12 @@ func (c *Conn) readRows(columns int) ([]string, error) {
 			return nil, asError(p)
 		case p[0] == wire.HeaderEOF && len(p) < wire.MaxPayload:
 			return row, c.noteOK(p)
-		case row == nil:
+		case row == nil || c.eachRow != nil:
 			if row, err = textRow(p, columns); err != nil {
 				return nil, err
+			}
+			if c.eachRow != nil {
+				c.eachRow(row)
 			}
 		}
 	}

@@ -71,7 +71,7 @@ func connTo(in ...[]byte) (*Conn, *memory) {
 	m := &memory{in: slices.Concat(in...)}
 	return &Conn{
 		Conn: wire.NewConn(m), Caps: testCaps, Node: &Node{}, cfg: &Config{TrackedVariables: []string{"time_zone"}},
-		state: EmptyState, Statements: map[uint32]*Prepared{},
+		state: EmptyState,
 	}, m
 }
 
@@ -120,7 +120,8 @@ func TestAlignQueues(t *testing.T) {
 
 func TestAlignNothingToDo(t *testing.T) {
 	c, m := connTo()
-	for _, s := range []*State{EmptyState, {}, EmptyState.WithVar("sql_log_bin", "OFF")} {
+	c.Node = &Node{Role: RoleReplica}
+	for _, s := range []*State{EmptyState, EmptyState.WithVar("sql_log_bin", "OFF")} {
 		if n, err := c.Align(s); n != 0 || err != nil || c.State() != s {
 			t.Errorf("%d answers due, %v", n, err)
 		}
@@ -207,7 +208,7 @@ func FuzzReadResult(f *testing.F) {
 		conn, _ := connTo(in)
 		conn.ReadResult()
 		conn, _ = connTo(in)
-		conn.Prepare("SELECT 1")
+		conn.Prepare(&Statement{Text: "SELECT 1"})
 	})
 }
 
@@ -215,8 +216,8 @@ func TestPrepare(t *testing.T) {
 	head := []byte{0, 9, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0}
 	in := answers(head, []byte("p1"), []byte("p2"), []byte("c1"))
 	conn, m := connTo(in, answers(okay(0)))
-	p, err := conn.Prepare("SELECT ?")
-	if err != nil || p.ID != 9 || p.Types != 0 {
+	p, err := conn.Prepare(&Statement{Text: "SELECT ?"})
+	if err != nil || p.ID != 9 || p.Types != "" {
 		t.Fatalf("%+v, %v", p, err)
 	}
 	wantSent(t, m, "\x16SELECT ?")
@@ -225,13 +226,13 @@ func TestPrepare(t *testing.T) {
 	}
 	for i := range in {
 		conn, _ := connTo(bytes.Clone(in[:i]))
-		if _, err := conn.Prepare("SELECT ?"); err == nil {
+		if _, err := conn.Prepare(&Statement{Text: "SELECT ?"}); err == nil {
 			t.Errorf("an answer cut after %d bytes was taken", i)
 		}
 	}
 	conn, _ = connTo(answers(refusal(1064)))
 	var e *wire.Error
-	if _, err := conn.Prepare("bad"); !errors.As(err, &e) || e.Code != 1064 {
+	if _, err := conn.Prepare(&Statement{Text: "bad"}); !errors.As(err, &e) || e.Code != 1064 {
 		t.Errorf("got %v", err)
 	}
 }
@@ -239,12 +240,14 @@ func TestPrepare(t *testing.T) {
 // COM_STMT_CLOSE has no answer: it waits for the next command.
 func TestCloseStatement(t *testing.T) {
 	conn, m := connTo()
-	conn.Statements[1], conn.Statements[2] = &Prepared{ID: 0x01020304}, &Prepared{ID: 7}
-	conn.CloseStatement(1)
-	conn.CloseStatement(1)
-	conn.CloseStatement(99)
-	if m.writes != 0 || conn.Statements[1] != nil || conn.Statements[2] == nil {
-		t.Errorf("%d writes, statements %v", m.writes, conn.Statements)
+	one, two := &Statement{Text: "1"}, &Statement{Text: "2"}
+	conn.AddStatement(one, 0x01020304)
+	conn.AddStatement(two, 7)
+	conn.CloseStatement(one, "")
+	conn.CloseStatement(one, "")
+	conn.CloseStatement(&Statement{}, "")
+	if m.writes != 0 || conn.Statement(one, "") != nil || conn.Statement(two, "") == nil {
+		t.Errorf("%d writes, %v", m.writes, conn.statements)
 	}
 	conn.Send(wire.ComPing, "")
 	conn.Send(wire.ComPing, "")
@@ -252,10 +255,50 @@ func TestCloseStatement(t *testing.T) {
 	wantSent(t, m, "\x19\x04\x03\x02\x01", "\x0e", "\x0e")
 }
 
+// Executions with parameters of other kinds have a server statement of their
+// own; the first takes over what the client's PREPARE made.
+func TestStatementsByKinds(t *testing.T) {
+	conn, m := connTo()
+	st := &Statement{Text: "SELECT ?"}
+	conn.AddStatement(st, 1)
+	if p := conn.Statement(st, "i"); p == nil || p.ID != 1 {
+		t.Fatalf("the first kinds: %v", p)
+	}
+	if p := conn.Statement(st, "s"); p != nil {
+		t.Fatalf("other kinds share %v", p)
+	}
+	conn.AddStatement(st, 2)
+	if p, q := conn.Statement(st, "s"), conn.Statement(st, "i"); p.ID != 2 || q.ID != 1 {
+		t.Errorf("text %v, integer %v", p, q)
+	}
+	conn.AddStatement(st, 3)
+	conn.AddStatement(st, 4) // the client prepares again and again
+	conn.Send(wire.ComPing, "")
+	conn.Flush()
+	wantSent(t, m, "\x19\x03\x00\x00\x00", "\x0e")
+}
+
+func TestStatementsAreBounded(t *testing.T) {
+	conn, m := connTo()
+	conn.maxStatements = 2
+	all := []*Statement{{Text: "a"}, {Text: "b"}, {Text: "c"}}
+	conn.AddStatement(all[0], 1)
+	conn.AddStatement(all[1], 2)
+	conn.Statement(all[0], "")
+	conn.AddStatement(all[2], 3)
+	if conn.Statement(all[0], "") == nil || conn.Statement(all[1], "") != nil || conn.Statement(all[2], "") == nil {
+		t.Error("not the one that was not used for longest went")
+	}
+	conn.Send(wire.ComPing, "")
+	conn.Flush()
+	wantSent(t, m, "\x19\x02\x00\x00\x00", "\x0e")
+}
+
 func TestSendFrame(t *testing.T) {
 	conn, m := connTo()
-	conn.Statements[1] = &Prepared{ID: 7}
-	conn.CloseStatement(1)
+	st := &Statement{}
+	conn.AddStatement(st, 7)
+	conn.CloseStatement(st, "")
 	raw := append(wire.AppendHeader(nil, 5, 0), "\x03SQL!"...)
 	if err := conn.SendFrame(wire.Frame{Payload: raw[wire.HeaderSize:], Raw: raw}); err != nil {
 		t.Fatal(err)

@@ -11,8 +11,8 @@ import (
 	"causeway/wire"
 )
 
-// sideAttrs tell Causeway's own connections from those of its clients.
-var sideAttrs = map[string]string{"program_name": "causeway"}
+// connAttrs are what a server shows of Causeway's connections.
+var connAttrs = map[string]string{"program_name": "causeway"}
 
 // errNoSuchThread is MySQL's ER_NO_SUCH_THREAD.
 const errNoSuchThread = 1094
@@ -20,7 +20,7 @@ const errNoSuchThread = 1094
 // KillQuery stops the statement that a connection runs, from a side connection
 // of the same account.
 func KillQuery(ctx context.Context, cfg *Config, node *Node, acc Account, thread uint32) error {
-	side, err := Open(ctx, cfg, node, acc, sideAttrs, "", nil)
+	side, err := Open(ctx, cfg, node, acc, "", nil)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,7 @@ func bound(ctx context.Context, c *Conn) {
 // established is when the lost connection was made: thread ids start anew when
 // a server restarts, and then the thread is gone already.
 func AwaitGone(ctx context.Context, cfg *Config, node *Node, acc Account, thread uint32, established time.Time) (gtid.Set, error) {
-	side, err := Open(ctx, cfg, node, acc, sideAttrs, "", nil)
+	side, err := Open(ctx, cfg, node, acc, "", nil)
 	if err != nil {
 		return gtid.Set{}, err
 	}

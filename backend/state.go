@@ -4,18 +4,57 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // State is the part of a session that can be replayed on another connection:
-// its schema and the session variables it has set. It is immutable; equal
-// pointers are equal states, which is the common case and costs nothing.
+// its schema, the session variables it has set, and the user variables it has
+// set to literals. It is immutable. Equal pointers are equal states, which is
+// the common case and costs nothing; see Same for the others.
 type State struct {
 	Schema string
-	vars   map[string]string // lower-case name -> value as the server's tracker reports it
+	vars   map[string]string // lower-case name -> value as the server's tracker reports it; "@name" -> literal
+	key    string            // of all that is in it
+	user   bool              // there are user variables
 }
 
 // EmptyState is the state of a session that has set nothing.
-var EmptyState = &State{}
+var EmptyState = intern("", nil)
+
+// interned holds the states in use, so that thousands of sessions that set the
+// same few variables share one. It is emptied when it has grown too large:
+// Same does not depend on it.
+var interned struct {
+	sync.Mutex
+	byKey map[string]*State
+}
+
+const maxInterned = 4096
+
+// intern returns the state with these contents, taking over vars.
+func intern(schema string, vars map[string]string) *State {
+	s := &State{Schema: schema, vars: vars}
+	var b strings.Builder
+	b.WriteString(schema)
+	for _, name := range slices.Sorted(maps.Keys(vars)) {
+		b.WriteString("\x00" + name + "=" + vars[name])
+		s.user = s.user || name[0] == '@'
+	}
+	s.key = b.String()
+	interned.Lock()
+	defer interned.Unlock()
+	if old := interned.byKey[s.key]; old != nil {
+		return old
+	}
+	if interned.byKey == nil || len(interned.byKey) >= maxInterned {
+		interned.byKey = map[string]*State{}
+	}
+	interned.byKey[s.key] = s
+	return s
+}
+
+// Same tells whether two states are equal.
+func (s *State) Same(t *State) bool { return s == t || s.key == t.key }
 
 // Var returns the value that the session gave a variable.
 func (s *State) Var(name string) (string, bool) {
@@ -26,12 +65,26 @@ func (s *State) Var(name string) (string, bool) {
 // Vars returns the names of all variables set, sorted.
 func (s *State) Vars() []string { return slices.Sorted(maps.Keys(s.vars)) }
 
+// HasUserVars tells whether user variables are part of the state.
+func (s *State) HasUserVars() bool { return s.user }
+
+// UserVars is how many of them are not NULL.
+func (s *State) UserVars() int {
+	n := 0
+	for name, value := range s.vars {
+		if name[0] == '@' && !strings.EqualFold(value, "NULL") {
+			n++
+		}
+	}
+	return n
+}
+
 // WithSchema returns the state with another schema.
 func (s *State) WithSchema(schema string) *State {
 	if s.Schema == schema {
 		return s
 	}
-	return &State{Schema: schema, vars: s.vars}
+	return intern(schema, s.vars)
 }
 
 // WithVar returns the state with a variable set.
@@ -43,34 +96,138 @@ func (s *State) WithVar(name, value string) *State {
 	vars := make(map[string]string, len(s.vars)+1)
 	maps.Copy(vars, s.vars)
 	vars[name] = value
-	return &State{Schema: s.Schema, vars: vars}
+	return intern(s.Schema, vars)
 }
 
-// Replayable tells whether a variable is brought to other connections. What
-// only concerns writing, the binary log or tracking stays where it was set; a
-// replica connection keeps its own transaction_read_only as a safety net.
-func Replayable(name string) bool {
+// Binding returns the part that a server binds to a statement at PREPARE, or
+// may: all but what no statement's meaning depends on.
+func (s *State) Binding() *State { return s.without(unbound) }
+
+// unbound names the variables that no statement's meaning depends on.
+func unbound(name string) bool {
 	switch name {
-	case "transaction_read_only", "tx_read_only", "sql_log_bin", "gtid_next", "timestamp", "insert_id",
-		"last_insert_id", "identity", "rand_seed1", "rand_seed2", "pseudo_thread_id", "pseudo_replica_mode", "pseudo_slave_mode":
-		return false
+	case "autocommit", "transaction_read_only", "transaction_isolation", "wait_timeout", "interactive_timeout",
+		"net_read_timeout", "net_write_timeout", "lock_wait_timeout", "innodb_lock_wait_timeout", "sql_log_bin":
+		return true
 	}
-	return !strings.HasPrefix(name, "session_track_") && !strings.HasPrefix(name, "binlog_")
+	return name[0] == '@'
 }
 
-// diff returns the assignments that lead from one state to another, without
-// the schema. initial tells the values of variables that the target has not set.
-func diff(from, to *State, initial func(name string) (string, bool)) []string {
+func (s *State) without(out func(name string) bool) *State {
+	n := 0
+	for name := range s.vars {
+		if out(name) {
+			n++
+		}
+	}
+	if n == 0 {
+		return s
+	}
+	vars := make(map[string]string, len(s.vars)-n)
+	for name, value := range s.vars {
+		if !out(name) {
+			vars[name] = value
+		}
+	}
+	return intern(s.Schema, vars)
+}
+
+// WithCharset returns the state with the variables that a login sets, see
+// Pools.Charset.
+func (s *State) WithCharset(values [4]string) *State {
+	if s.charsetIs(values) {
+		return s
+	}
+	vars := make(map[string]string, len(s.vars)+len(values))
+	maps.Copy(vars, s.vars)
+	for i, name := range charsetVariables {
+		vars[name] = values[i]
+	}
+	return intern(s.Schema, vars)
+}
+
+// HasCharset tells whether it is known what the login's collation set.
+func (s *State) HasCharset() bool {
+	_, ok := s.vars[charsetVariables[0]]
+	return ok
+}
+
+func (s *State) charsetIs(values [4]string) bool {
+	for i, name := range charsetVariables {
+		if v, ok := s.vars[name]; !ok || v != values[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// sameMeaning compares the few variables that change what texts mean.
+func (s *State) sameMeaning(t *State) bool {
+	for _, name := range [...]string{"sql_mode", "time_zone", "character_set_client", "collation_connection"} {
+		if s.vars[name] != t.vars[name] {
+			return false
+		}
+	}
+	return true
+}
+
+// ReadsLiteralsAs tells whether a literal means the same in both states.
+func (s *State) ReadsLiteralsAs(t *State) bool {
+	for _, name := range [...]string{"sql_mode", "character_set_client", "character_set_connection", "collation_connection"} {
+		if s.vars[name] != t.vars[name] {
+			return false
+		}
+	}
+	return true
+}
+
+// WithBinding returns the state with the schema and the variables of a
+// Binding in place of its own; what a Binding leaves out stays.
+func (s *State) WithBinding(b *State) *State {
+	vars := maps.Clone(b.vars)
+	if vars == nil {
+		vars = map[string]string{}
+	}
+	for name, value := range s.vars {
+		if unbound(name) {
+			vars[name] = value
+		}
+	}
+	return intern(b.Schema, vars)
+}
+
+// replayable tells whether a variable is brought to other connections of a
+// role. What only concerns writing or the binary log stays away from replicas,
+// whose connections keep their own transaction_read_only as a safety net; user
+// variables too, for what uses them runs on the source.
+func replayable(name string, role Role) bool {
+	if name[0] == '@' {
+		return false // see userDiff
+	}
+	if role == RoleReplica {
+		switch name {
+		case "transaction_read_only", "tx_read_only", "sql_log_bin":
+			return false
+		}
+		return !strings.HasPrefix(name, "binlog_")
+	}
+	return true
+}
+
+// diff returns the assignments of session variables that lead from one state
+// to another, without the schema. initial tells the values of variables that
+// the target has not set.
+func diff(from, to *State, role Role, initial func(name string) (string, bool)) []string {
 	var out []string
 	for _, name := range to.Vars() {
 		value := to.vars[name]
-		if old, ok := from.vars[name]; ok && old == value || !Replayable(name) {
+		if old, ok := from.vars[name]; ok && old == value || !replayable(name, role) {
 			continue
 		}
 		out = append(out, name+"="+literal(name, value))
 	}
 	for _, name := range from.Vars() {
-		if _, ok := to.vars[name]; ok || !Replayable(name) {
+		if _, ok := to.vars[name]; ok || !replayable(name, role) {
 			continue
 		}
 		value, known := initial(name)
@@ -82,6 +239,31 @@ func diff(from, to *State, initial func(name string) (string, bool)) []string {
 		}
 	}
 	return out
+}
+
+// userDiff returns the assignments of user variables. One that was never set
+// is NULL.
+func userDiff(from, to *State, role Role) []string {
+	if role == RoleReplica || !from.user && !to.user {
+		return nil
+	}
+	var out []string
+	for _, name := range to.Vars() {
+		if old, ok := from.vars[name]; name[0] == '@' && (!ok || old != to.vars[name]) {
+			out = append(out, userVar(name)+"="+to.vars[name])
+		}
+	}
+	for _, name := range from.Vars() {
+		if _, ok := to.vars[name]; name[0] == '@' && !ok {
+			out = append(out, userVar(name)+"=NULL")
+		}
+	}
+	return out
+}
+
+// userVar writes a user variable's name as SET takes it, whatever is in it.
+func userVar(name string) string {
+	return "@`" + strings.ReplaceAll(name[1:], "`", "``") + "`"
 }
 
 // literal writes a tracked value as SET takes it. Trackers report everything

@@ -60,10 +60,10 @@ func TestDiff(t *testing.T) {
 		{"one that is not set any more", vars("time_zone", "+01:00"), vars(), []string{"time_zone='SYSTEM'"}},
 		{"not set any more, but as it began", vars("time_zone", "SYSTEM"), vars(), nil},
 		{"not set any more, beginning unknown", vars("max_execution_time", "9"), vars(), []string{"max_execution_time=DEFAULT"}},
-		{"what stays where it was set", vars("sql_log_bin", "OFF"), vars("transaction_read_only", "ON", "session_track_schema", "OFF", "binlog_format", "ROW"), nil},
+		{"what stays where it was set", vars("sql_log_bin", "OFF"), vars("transaction_read_only", "ON", "binlog_format", "ROW"), nil},
 		{"NULL", vars(), vars("character_set_results", ""), []string{"character_set_results=NULL"}},
 	} {
-		if got := diff(c.from, c.to, initial); !slices.Equal(got, c.want) {
+		if got := diff(c.from, c.to, RoleReplica, initial); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -99,15 +99,49 @@ func TestLiteral(t *testing.T) {
 
 func TestReplayable(t *testing.T) {
 	for _, name := range []string{"time_zone", "sql_mode", "autocommit", "transaction_isolation", "character_set_client", "max_execution_time"} {
-		if !Replayable(name) {
+		if !replayable(name, RoleReplica) || !replayable(name, RoleSource) {
 			t.Errorf("%s stays behind", name)
 		}
 	}
-	for _, name := range []string{"transaction_read_only", "tx_read_only", "sql_log_bin", "gtid_next", "timestamp", "insert_id", "last_insert_id",
-		"session_track_gtids", "binlog_format", "pseudo_thread_id"} {
-		if Replayable(name) {
-			t.Errorf("%s is replayed", name)
+	for _, name := range []string{"transaction_read_only", "sql_log_bin", "binlog_format"} {
+		if replayable(name, RoleReplica) || !replayable(name, RoleSource) {
+			t.Errorf("%s belongs to the source and there only", name)
 		}
+	}
+}
+
+func TestUserVariables(t *testing.T) {
+	a := vars("@a", "1", "@`", "'x'", "time_zone", "UTC")
+	b := vars("@a", "2")
+	if got := userDiff(a, b, RoleSource); !slices.Equal(got, []string{"@`a`=2", "@````=NULL"}) {
+		t.Errorf("%q", got)
+	}
+	if got := userDiff(a, b, RoleReplica); got != nil {
+		t.Errorf("on a replica: %q", got)
+	}
+	if got := diff(vars(), a, RoleSource, func(string) (string, bool) { return "", false }); !slices.Equal(got, []string{"time_zone='UTC'"}) {
+		t.Errorf("among the session variables: %q", got)
+	}
+	if !a.HasUserVars() || vars("time_zone", "x").HasUserVars() {
+		t.Error("HasUserVars")
+	}
+}
+
+// What a server binds at PREPARE comes from the statement, the rest stays: to
+// set autocommit in between would commit.
+func TestBinding(t *testing.T) {
+	prepared := vars("sql_mode", "ANSI", "autocommit", "ON", "@a", "1").WithSchema("then").Binding()
+	now := vars("sql_mode", "", "time_zone", "UTC", "autocommit", "OFF", "@b", "2").WithSchema("now")
+	want := vars("sql_mode", "ANSI", "autocommit", "OFF", "@b", "2").WithSchema("then")
+	if got := now.WithBinding(prepared); !got.Same(want) {
+		t.Errorf("%q in %q", got.vars, got.Schema)
+	}
+}
+
+func TestSame(t *testing.T) {
+	a, b := vars("x", "1", "y", "2"), vars("y", "2", "x", "1")
+	if a != b || !a.Same(b) || a.Same(vars("x", "1")) || a.Same(a.WithSchema("s")) {
+		t.Error("equal states are not the same, or others are")
 	}
 }
 

@@ -73,9 +73,17 @@ type Node struct {
 	// Defaults holds the node's global values of the tracked session
 	// variables, in lower case names: what a new connection starts with.
 	Defaults map[string]string
+	// DefaultsSeq grows with every change of Defaults.
+	DefaultsSeq uint64
 
 	Lag  Lag
 	Live *Live
+}
+
+// Held is what a server says that one of its connections holds for itself.
+type Held struct {
+	UserLocks bool // by GET_LOCK
+	UserVars  int  // user variables that are not NULL
 }
 
 // Lag explains how far a replica is behind; only Position and FreshAsOf prove.

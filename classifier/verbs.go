@@ -25,7 +25,7 @@ func init() {
 
 		"set": statement.set, "use": fixed(Use, 0), "kill": statement.kill,
 		"prepare": statement.prepare, "execute": statement.execute,
-		"deallocate": fixed(TextPrepare, 0), "get": statement.getDiagnostics,
+		"deallocate": statement.deallocate, "get": statement.getDiagnostics,
 		"signal": fixed(Other, 0), "resignal": fixed(Other, 0),
 		"lock": statement.lock, "unlock": statement.unlock, "flush": statement.flush,
 
@@ -130,7 +130,13 @@ func (s statement) call() verdict {
 
 func (s statement) do() verdict { return s.changes(Do, 0) }
 
-func (s statement) handler() verdict { return verdict{kind: Handler} }
+func (s statement) handler() verdict {
+	verb := "read"
+	if i := s.index(1, "open", "close"); i == 2 || i == 4 { // HANDLER t OPEN, HANDLER s.t CLOSE
+		verb = s.word(i)
+	}
+	return verdict{kind: Handler, names: []string{verb}}
+}
 
 // checksum judges CHECKSUM TABLE, a read of whole tables.
 func (s statement) checksum() verdict {
@@ -153,17 +159,42 @@ func (s statement) create() verdict {
 
 func (s statement) createTemp() verdict {
 	f := s.look()
-	return verdict{kind: Write, flags: f.flags | CreatesTemp | MayCommit}
+	i := 3
+	if s.is(i, "if", "not", "exists") {
+		i += 3
+	}
+	return verdict{kind: Write, flags: f.flags | CreatesTemp | MayCommit, names: []string{s.tableName(i)}}
+}
+
+// tableName is the table named at i, with its schema if it has one, in lower case.
+func (s statement) tableName(i int) string {
+	name := s.name(i)
+	if s.op(i+1) == "." {
+		name += "." + s.name(i+2)
+	}
+	return strings.ToLower(name)
+}
+
+// tableNames are those of the list at i.
+func (s statement) tableNames(i int) []string {
+	if s.is(i, "if", "exists") {
+		i += 2
+	}
+	var names []string
+	for _, part := range s.from(i).commas() {
+		names = append(names, part.tableName(0))
+	}
+	return names
 }
 
 func (s statement) drop() verdict {
 	switch {
 	case s.is(1, "temporary"):
-		return verdict{kind: Write, flags: DropsTemp | MayCommit}
+		return verdict{kind: Write, flags: DropsTemp | MayCommit, names: s.tableNames(3)}
 	case s.is(1, "prepare"):
-		return verdict{kind: TextPrepare}
+		return s.deallocate()
 	case s.is(1, "table"), s.is(1, "tables"):
-		return verdict{kind: DDL, flags: ddlFlags | DropsTemp}
+		return verdict{kind: DDL, flags: ddlFlags | DropsTemp, names: s.tableNames(2)}
 	}
 	return verdict{kind: DDL, flags: ddlFlags}
 }
@@ -227,11 +258,11 @@ func number(text string) uint64 {
 }
 
 func (s statement) prepare() verdict {
-	return verdict{kind: TextPrepare, flags: s.look().flags}
+	return verdict{kind: TextPrepare, flags: s.look().flags, names: []string{"prepare", strings.ToLower(s.name(1))}}
 }
 
 func (s statement) execute() verdict {
-	return verdict{kind: TextPrepare, flags: s.look().flags | unknownFlags}
+	return verdict{kind: TextPrepare, flags: s.look().flags | unknownFlags, names: []string{"execute", strings.ToLower(s.name(1))}}
 }
 
 // getDiagnostics judges GET [CURRENT | STACKED] DIAGNOSTICS @a = NUMBER.
@@ -250,4 +281,9 @@ func (s statement) causeway() verdict {
 		v.names = append(v.names, unquote(s.at(i).text))
 	}
 	return v
+}
+
+// deallocate judges {DEALLOCATE | DROP} PREPARE.
+func (s statement) deallocate() verdict {
+	return verdict{kind: TextPrepare, names: []string{"deallocate", strings.ToLower(s.name(2))}}
 }

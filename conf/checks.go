@@ -28,6 +28,11 @@ func (r *reader) checkServers() {
 	if c.Listen.HTTP != "" && c.Listen.HTTP == c.Listen.MySQL && !strings.HasSuffix(c.Listen.HTTP, ":0") {
 		r.problem("listen.http", "is the address of listen.mysql", "give each its own port")
 	}
+	for _, p := range c.Listen.ProxyProtocol {
+		if p.Bits() == 0 {
+			r.warn("listen.proxy_protocol", p.String()+" is everybody: any client can claim any address")
+		}
+	}
 	known := map[string]bool{}
 	for _, s := range c.Cluster.Servers {
 		known[s] = true

@@ -1,6 +1,9 @@
 package conf
 
-import "time"
+import (
+	"net/netip"
+	"time"
+)
 
 // Config is one configuration, complete and checked.
 type Config struct {
@@ -10,6 +13,7 @@ type Config struct {
 	Users      []User
 	TLS        TLS
 	Backend    Backend
+	Pool       Pool
 	Routing    Routing
 	Fallback   Fallback
 	Classifier Classifier
@@ -25,7 +29,16 @@ type Config struct {
 type Listen struct {
 	MySQL string // host:port
 	HTTP  string // host:port, "" is off
+
+	Compression   []string       // offered to clients: CompressionZlib, CompressionZstd
+	ProxyProtocol []netip.Prefix // from where connections begin with a PROXY header
 }
+
+// The values of Listen.Compression.
+const (
+	CompressionZlib = "zlib"
+	CompressionZstd = "zstd"
+)
 
 // Cluster names the MySQL servers. Their roles are found out, never told.
 type Cluster struct {
@@ -61,6 +74,9 @@ type User struct {
 	PasswordFile   string
 	PasswordEnv    string
 	MaxConnections int // 0: only the limit of all users together
+	// Closed when idle for longer; 0: never.
+	IdleInTransaction time.Duration
+	IdlePinned        time.Duration
 }
 
 // TLS is what clients see. Without a certificate one is made at start.
@@ -83,6 +99,17 @@ type Backend struct {
 	CA             string // PEM file for verify; "" is the system's own set
 	ServerName     string // name expected in the certificate; "" is the server's host
 	ConnectTimeout time.Duration
+}
+
+// Pool bounds the connections to each server, which all clients share.
+type Pool struct {
+	MaxConnections     int
+	MinIdle            int
+	IdleTimeout        time.Duration
+	Lifetime           time.Duration
+	Wait               time.Duration // of a statement, for a connection
+	Queue              int           // statements that may wait
+	PreparedStatements int           // on one connection
 }
 
 // The values of Routing.Policy.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"net"
+	"net/netip"
 	"slices"
 	"strconv"
 	"strings"
@@ -263,6 +264,66 @@ func nameList(example string) kind[[]string] {
 	return kind[[]string]{"list of strings", func(v any) ([]string, *fault) {
 		return stringList(v, "write a list of strings, such as "+example)
 	}}
+}
+
+// subset is a list of some of values, each at most once.
+func subset(values ...string) kind[[]string] {
+	list := `["` + strings.Join(values, `", "`) + `"]`
+	instead := "write a list with any of them, such as " + list
+	return kind[[]string]{"list of strings", func(v any) ([]string, *fault) {
+		chosen, f := stringList(v, instead)
+		if f != nil {
+			return nil, f
+		}
+		for i, s := range chosen {
+			if !slices.Contains(values, s) {
+				return nil, &fault{strconv.Quote(s) + " is not known here", instead}
+			}
+			if slices.Contains(chosen[:i], s) {
+				return nil, &fault{strconv.Quote(s) + " is named twice", instead}
+			}
+		}
+		return chosen, nil
+	}}
+}
+
+// networkList takes single addresses too.
+func networkList() kind[[]netip.Prefix] {
+	const instead = `write addresses or networks, such as ["10.0.0.0/8", "192.0.2.7"]`
+	return kind[[]netip.Prefix]{"list of networks", func(v any) ([]netip.Prefix, *fault) {
+		list, f := stringList(v, instead)
+		if f != nil {
+			return nil, f
+		}
+		var wrong []string
+		networks := make([]netip.Prefix, 0, len(list))
+		for _, s := range list {
+			p, err := parseNetwork(s)
+			if err != nil {
+				wrong = append(wrong, strconv.Quote(s)+" is no address and no network")
+			}
+			networks = append(networks, p)
+		}
+		if len(wrong) > 0 {
+			return nil, &fault{strings.Join(wrong, ", "), instead}
+		}
+		return networks, nil
+	}}
+}
+
+func parseNetwork(s string) (netip.Prefix, error) {
+	if strings.Contains(s, "/") {
+		p, err := netip.ParsePrefix(s)
+		if err == nil && p.Addr().Is4In6() {
+			err = fmt.Errorf("IPv4 written as IPv6: %q", s) // clients are compared as IPv4
+		}
+		return p.Masked(), err
+	}
+	a, err := netip.ParseAddr(s)
+	if err != nil || a.Zone() != "" {
+		return netip.Prefix{}, fmt.Errorf("no address: %q", s)
+	}
+	return netip.PrefixFrom(a.Unmap(), a.Unmap().BitLen()), nil
 }
 
 func stringList(v any, instead string) ([]string, *fault) {

@@ -1,6 +1,7 @@
 package conf
 
 import (
+	"net/netip"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -56,10 +57,11 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Config{
-		Listen:     Listen{MySQL: "127.0.0.1:6033"},
+		Listen:     Listen{MySQL: "127.0.0.1:6033", Compression: []string{"zlib", "zstd"}, ProxyProtocol: []netip.Prefix{}},
 		Cluster:    Cluster{Servers: []string{"127.0.0.1:3311", "127.0.0.1:3312", "127.0.0.1:3313"}, Weights: map[string]int{}},
 		Users:      []User{{Name: "app", Password: NewSecret("app_pw")}},
 		Backend:    Backend{TLS: TLSPreferred, ConnectTimeout: 2 * time.Second},
+		Pool:       Pool{100, 2, 5 * time.Minute, time.Hour, 5 * time.Second, 10000, 200},
 		Routing:    Routing{Policy: PolicyRoundRobin, Wait: 10 * time.Millisecond, MaxWait: time.Second, MaxStaleness: 2 * time.Second},
 		Fallback:   Fallback{QPS: 1000, Burst: 2000},
 		Classifier: Classifier{ReadOnlyFunctions: []string{}, CacheEntries: 10000},
@@ -80,6 +82,8 @@ func TestEveryFieldIsSet(t *testing.T) {
 [listen]
 mysql = ":1"
 http = "[::1]:2"
+compression = ["zstd"]
+proxy_protocol = ["10.1.2.3/8", "192.0.2.7", "fd00::/8"]
 [cluster]
 servers = ["db1:3306", "[fe80::1]:3306"]
 weights = { "db1:3306" = 0 }
@@ -95,6 +99,8 @@ watch_timeout = "60ms"
 name = "u"
 password_file = "u.pw"
 max_connections = 7
+idle_in_transaction = "27s"
+idle_pinned = "28s"
 [[users]]
 name = "v"
 password = ""
@@ -104,6 +110,14 @@ server_name = "db"
 connect_timeout = "8s"
 [tls]
 required = true
+[pool]
+max_connections = 21
+min_idle = 3
+idle_timeout = "22s"
+lifetime = "23s"
+wait = "24ms"
+queue = 25
+prepared_statements = 26
 [routing]
 policy = "latency"
 wait = "9ms"
@@ -135,13 +149,16 @@ format = "json"
 		t.Fatal(err)
 	}
 	want := &Config{
-		Listen:  Listen{":1", "[::1]:2"},
+		Listen: Listen{":1", "[::1]:2", []string{"zstd"}, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"),
+			netip.MustParsePrefix("192.0.2.7/32"), netip.MustParsePrefix("fd00::/8")}},
 		Cluster: Cluster{[]string{"db1:3306", "[fe80::1]:3306"}, map[string]int{"db1:3306": 0}, true},
 		Monitor: Monitor{"m", NewSecret("env of M"), "", "M", 3 * time.Second, 40 * time.Millisecond, 5 * time.Second, 60 * time.Millisecond},
-		Users: []User{{Name: "u", Password: NewSecret("u pw "), PasswordFile: "u.pw", MaxConnections: 7},
+		Users: []User{{Name: "u", Password: NewSecret("u pw "), PasswordFile: "u.pw", MaxConnections: 7,
+			IdleInTransaction: 27 * time.Second, IdlePinned: 28 * time.Second},
 			{Name: "v", Password: NewSecret("")}},
 		Backend:    Backend{TLS: TLSVerify, ServerName: "db", ConnectTimeout: 8 * time.Second},
 		TLS:        TLS{Required: true},
+		Pool:       Pool{21, 3, 22 * time.Second, 23 * time.Second, 24 * time.Millisecond, 25, 26},
 		Routing:    Routing{PolicyLatency, 9 * time.Millisecond, 11 * time.Second, 0, true},
 		Fallback:   Fallback{12.5, 13},
 		Classifier: Classifier{[]string{"f", "app.g"}, 140},
@@ -223,6 +240,19 @@ func TestEditDistance(t *testing.T) {
 	}{{"", "", 0}, {"a", "", 1}, {"", "ab", 2}, {"kitten", "sitting", 3}, {"wait", "wiat", 2}, {"abc", "abc", 0}} {
 		if got := editDistance(c.a, c.b); got != c.want {
 			t.Errorf("%q %q: %d, want %d", c.a, c.b, got, c.want)
+		}
+	}
+}
+
+// TestEverybodyIsNoBalancer: it may be meant so, in a closed network.
+func TestEverybodyIsNoBalancer(t *testing.T) {
+	for networks, warned := range map[string]bool{`"0.0.0.0/0"`: true, `"::/0"`: true, `"10.0.0.0/8"`: false} {
+		c, err := load(t, patched("[listen]", "[listen]\nproxy_protocol = ["+networks+"]"), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (len(c.Warnings) == 1 && strings.Contains(c.Warnings[0], "any client can claim any address")) != warned {
+			t.Errorf("%s: warnings %q", networks, c.Warnings)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package conf
 
 import (
 	"math"
+	"net/netip"
 	"time"
 )
 
@@ -42,6 +43,10 @@ var options = []option[Config]{
 		"Where MySQL clients connect. An empty host is every interface."),
 	row("listen.http", optionalAddress(`"127.0.0.1:6080"`), func(c *Config) *string { return &c.Listen.HTTP }, `""`,
 		"Where /metrics, /healthz and /readyz answer. Empty: nowhere. They need no password, so keep the address private."),
+	row("listen.compression", subset(CompressionZlib, CompressionZstd), func(c *Config) *[]string { return &c.Listen.Compression }, `["zlib", "zstd"]`,
+		"How packets to and from a client are compressed if it asks for that: any of `\"zlib\"` and `\"zstd\"`. `[]`: never. Connections to servers are not compressed."),
+	row("listen.proxy_protocol", networkList(), func(c *Config) *[]netip.Prefix { return &c.Listen.ProxyProtocol }, "[]",
+		"Balancers: connections from these addresses and networks must begin with a header of the PROXY protocol (version 1 or 2), which names the client's address. Nobody else's header is accepted."),
 
 	row("cluster.servers", serverList(), func(c *Config) *[]string { return &c.Cluster.Servers }, "",
 		"Every MySQL server of the cluster. Which one is the source is found out and followed."),
@@ -82,6 +87,21 @@ var options = []option[Config]{
 		"The name that `verify` expects in the certificates. Empty: the host of the server's address."),
 	row("backend.connect_timeout", duration(10*time.Millisecond, time.Minute), func(c *Config) *time.Duration { return &c.Backend.ConnectTimeout }, `"2s"`,
 		"How long a new connection to a server may take, login included.").live(),
+
+	row("pool.max_connections", integer(1, maxLimit), func(c *Config) *int { return &c.Pool.MaxConnections }, "100",
+		"Connections to one server, of all users together. Keep it below the server's own `max_connections`."),
+	row("pool.min_idle", integer(0, maxLimit), func(c *Config) *int { return &c.Pool.MinIdle }, "2",
+		"Connections to one server that stay open though nobody needs them now."),
+	row("pool.idle_timeout", duration(time.Second, day), func(c *Config) *time.Duration { return &c.Pool.IdleTimeout }, `"5m"`,
+		"A connection beyond `min_idle` that nobody used for so long is closed."),
+	row("pool.lifetime", duration(time.Second, 365*day), func(c *Config) *time.Duration { return &c.Pool.Lifetime }, `"1h"`,
+		"An older connection is closed as soon as nobody uses it."),
+	row("pool.wait", duration(10*time.Millisecond, 10*time.Minute), func(c *Config) *time.Duration { return &c.Pool.Wait }, `"5s"`,
+		"How long a statement waits for a connection when `max_connections` are in use; then it gets error 1040."),
+	row("pool.queue", integer(1, 10*maxLimit), func(c *Config) *int { return &c.Pool.Queue }, "10000",
+		"Statements that may wait for connections to one server; one more gets error 1040 at once."),
+	row("pool.prepared_statements", integer(1, maxLimit), func(c *Config) *int { return &c.Pool.PreparedStatements }, "200",
+		"Prepared statements kept on one connection; the one not used for longest is closed. Times `max_connections` it must stay below the servers' `max_prepared_stmt_count`."),
 
 	row("routing.policy", oneOf(PolicyRoundRobin, PolicyWeighted, PolicyLeastInFlight, PolicyLatency), func(c *Config) *string { return &c.Routing.Policy }, `"round_robin"`,
 		"How one of several replicas that may answer is chosen.").live(),
@@ -133,4 +153,8 @@ var userOptions = []option[User]{
 		"Environment variable with its password.").live(),
 	row("max_connections", integer(0, math.MaxInt32), func(u *User) *int { return &u.MaxConnections }, "0",
 		"Connections that this user may have at once; one more gets error 1226. 0: only `limits.max_connections` counts.").live(),
+	row("idle_in_transaction", duration(0, 365*day), func(u *User) *time.Duration { return &u.IdleInTransaction }, `"0s"`,
+		"How long a connection of this user may be idle inside a transaction before it is closed with an error. `0s`: as long as the server lets it."),
+	row("idle_pinned", duration(0, 365*day), func(u *User) *time.Duration { return &u.IdlePinned }, `"0s"`,
+		"The same for one that keeps its server connection for another reason (temporary tables, locks, ...; see SHOW CAUSEWAY PINS)."),
 }

@@ -14,6 +14,9 @@ func patched(old, new string) string {
 	return strings.Replace(fiveLines, old, new, 1)
 }
 
+// listening is fiveLines with one more line in [listen].
+func listening(line string) string { return patched("[listen]", "[listen]\n"+line) }
+
 func TestProblems(t *testing.T) {
 	const user = "[[users]]\nname = \"app\"\npassword = \"app_pw\"\n"
 	cases := []struct {
@@ -65,6 +68,11 @@ func TestProblems(t *testing.T) {
 		{"size without a unit", fiveLines + "[limits]\nmax_allowed_packet = \"64\"", []string{"is no size with a unit"}},
 		{"qps below 0", fiveLines + "[fallback]\nqps = -1", []string{"fallback.qps: -1"}},
 		{"qps not a number", fiveLines + "[fallback]\nqps = nan", []string{"fallback.qps: NaN"}},
+		{"unknown compression", listening(`compression = ["lz4"]`), []string{"listen.compression", `"lz4" is not known`, `"zlib", "zstd"`}},
+		{"compression twice", listening(`compression = ["zlib", "zlib"]`), []string{`"zlib" is named twice`}},
+		{"compression no list", listening(`compression = "zlib"`), []string{`"zlib" is no list`}},
+		{"no networks", listening(`proxy_protocol = ["localhost", "10.0.0.0/33", "10.0.0.1", "::ffff:10.0.0.0/104"]`),
+			[]string{"listen.proxy_protocol", `"localhost" is no`, `"10.0.0.0/33" is no`, `"::ffff:10.0.0.0/104" is no`}},
 		{"no burst", fiveLines + "[fallback]\nburst = 0", []string{"fallback.burst", "lets no read through"}},
 		{"unknown policy", fiveLines + "[routing]\npolicy = \"random\"", []string{`"random" is not known`, `"round_robin", "weighted", "least_in_flight", "latency"`}},
 		{"max_wait below wait", fiveLines + "[routing]\nwait = \"2s\"", []string{"routing.max_wait", "shorter than routing.wait"}},

@@ -172,6 +172,10 @@ func (s *fakeSession) defaults(ctx context.Context, _ []string) (map[string]stri
 	return s.f.vars, err
 }
 
+func (s *fakeSession) held(ctx context.Context, connID uint32) (backend.Held, error) {
+	return backend.Held{UserLocks: connID == 7}, s.f.answer(ctx, s.born, "held")
+}
+
 func (s *fakeSession) close() {}
 
 // fakeCluster runs a monitor over fake servers inside a synctest bubble.

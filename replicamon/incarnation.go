@@ -58,7 +58,7 @@ func (n *node) forget() {
 	*n = node{
 		addr: n.addr, weight: n.weight, gen: n.gen, heard: n.heard, up: n.up, fails: n.fails, down: n.down,
 		start: n.start, connID: n.connID, version: n.version, contact: n.contact,
-		posLag: -1, transport: -1, role: n.role, exclude: n.exclude,
+		posLag: -1, transport: -1, role: n.role, exclude: n.exclude, defaultsSeq: n.defaultsSeq,
 	}
 }
 

@@ -21,6 +21,7 @@ type Monitor struct {
 	probes []*probes
 	queue  waitQueue
 	fresh  freshCalls
+	locks  lockProbe
 	count  counters
 
 	mu    sync.Mutex // guards state and the order of publications
@@ -82,6 +83,7 @@ func (m *Monitor) Run(ctx context.Context) error {
 	wg.Go(func() { m.runFresh(ctx) })
 	wg.Wait()
 	m.queue.close()
+	m.locks.close()
 	return context.Cause(ctx)
 }
 

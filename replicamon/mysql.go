@@ -15,6 +15,7 @@ import (
 	"github.com/go-mysql-org/go-mysql/client"
 	"github.com/go-mysql-org/go-mysql/mysql"
 
+	"causeway/backend"
 	"causeway/gtid"
 )
 
@@ -237,6 +238,15 @@ func (s *mysqlSession) defaults(ctx context.Context, names []string) (map[string
 		out[strings.ToLower(r["Variable_name"])] = r["Value"]
 	}
 	return out, nil
+}
+
+func (s *mysqlSession) held(ctx context.Context, connID uint32) (backend.Held, error) {
+	rows, err := s.query(ctx, heldSQL(connID))
+	if err != nil || len(rows) != 1 { // no such connection, which then holds nothing
+		return backend.Held{}, err
+	}
+	vars, err := strconv.Atoi(rows[0]["vars"])
+	return backend.Held{UserLocks: rows[0]["locks"] != "0", UserVars: vars}, err
 }
 
 func (s *mysqlSession) close() { _ = s.conn.Close() }

@@ -175,3 +175,11 @@ func age(r row, column string) time.Duration {
 	}
 	return max(0, time.Duration(us)*time.Microsecond)
 }
+
+// heldSQL asks what a connection holds for itself.
+func heldSQL(connID uint32) string {
+	return fmt.Sprintf("SELECT (SELECT COUNT(*) FROM performance_schema.metadata_locks l WHERE l.OWNER_THREAD_ID = t.THREAD_ID"+
+		" AND l.OBJECT_TYPE = 'USER LEVEL LOCK' AND l.LOCK_STATUS = 'GRANTED') AS locks,"+
+		" (SELECT COUNT(*) FROM performance_schema.user_variables_by_thread v WHERE v.THREAD_ID = t.THREAD_ID AND v.VARIABLE_VALUE IS NOT NULL) AS vars"+
+		" FROM performance_schema.threads t WHERE t.PROCESSLIST_ID = %d", connID)
+}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"causeway/backend"
 	"causeway/gtid"
 )
 
@@ -19,6 +20,8 @@ type session interface {
 	await(ctx context.Context, need gtid.Set, limit time.Duration) (position, error)
 	status(ctx context.Context) (status, error)
 	defaults(ctx context.Context, names []string) (map[string]string, error)
+	// held tells what a connection of the server holds for itself.
+	held(ctx context.Context, connID uint32) (backend.Held, error)
 	close()
 }
 

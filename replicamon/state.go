@@ -1,6 +1,7 @@
 package replicamon
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -73,6 +74,7 @@ type node struct {
 	statusTried bool    // a status probe of this incarnation ended, well or not
 	statusError string
 	defaults    map[string]string
+	defaultsSeq uint64 // grows with every change of defaults
 
 	errant  gtid.Set // seen twice; see errant.go
 	suspect gtid.Set
@@ -163,8 +165,10 @@ func (s state) next(e event) state {
 			n.statusTried, n.statusError = true, e.text
 		}
 	case defaultsAnswered:
-		if s.nodes[e.i].gen == e.gen {
-			s.edit(e.i).defaults = e.vars
+		if old := s.nodes[e.i]; old.gen == e.gen && !maps.Equal(old.defaults, e.vars) {
+			n := s.edit(e.i)
+			n.defaults = e.vars
+			n.defaultsSeq++
 		}
 		return s
 	}

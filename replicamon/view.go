@@ -36,7 +36,7 @@ func (n *node) picture(live *backend.Live) *backend.Node {
 		Incarnation: backend.Incarnation{ServerUUID: n.uuid, StartTime: n.start, Generation: n.gen},
 		Up:          n.up, Exclude: n.exclude, Version: n.version,
 		Position: n.pos, PositionAt: n.posAsked, FreshAsOf: n.freshAsOf,
-		Errant: n.errant, Defaults: n.defaults, Live: live,
+		Errant: n.errant, Defaults: n.defaults, DefaultsSeq: n.defaultsSeq, Live: live,
 	}
 	if n.status != nil {
 		p.Charset = n.status.collation

@@ -132,7 +132,7 @@ func (e *execution) skipTypes(p []byte, params int, named bool) bool {
 
 // withTypes returns the payload with parameter types that the client sent
 // earlier, for a connection that has not seen them.
-func (e execution) withTypes(p, types []byte) []byte {
+func (e execution) withTypes(p []byte, types string) []byte {
 	out := make([]byte, 0, len(p)+len(types))
 	out = append(out, p[:e.boundFlag]...)
 	out = append(out, 1)

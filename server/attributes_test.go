@@ -159,7 +159,7 @@ func TestExecutionWithTypes(t *testing.T) {
 	if !ok {
 		t.Fatal("not parsed")
 	}
-	got := e.withTypes(in, []byte{8, 0})
+	got := e.withTypes(in, "\x08\x00")
 	if want := executeHead(0) + "\x00\x01\x08\x00VALUE"; string(got) != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -210,7 +210,7 @@ func FuzzExecutePacket(f *testing.F) {
 			t.Fatalf("%+v lies outside of %d bytes", e, len(in))
 		}
 		types := in[e.boundFlag+1 : e.typesEnd]
-		if out := e.withTypes(in, types); in[e.boundFlag] == 1 && !bytes.Equal(out, in) {
+		if out := e.withTypes(in, string(types)); in[e.boundFlag] == 1 && !bytes.Equal(out, in) {
 			t.Fatalf("its own types make %q of %q", out, in)
 		}
 	})

@@ -56,7 +56,7 @@ func (s *session) command(f wire.Frame, now time.Time) error {
 	case wire.ComSetOption:
 		return s.setOption(f, now)
 	case wire.ComResetConnection:
-		return s.resetConnection(now)
+		return s.resetConnection()
 	case wire.ComChangeUser:
 		return s.changeUser(f)
 	default:
@@ -100,6 +100,14 @@ func (s *session) query(f wire.Frame, now time.Time) error {
 		if s.holdSetTransaction(class, text) {
 			return s.sendOK()
 		}
+	case classifier.Begin, classifier.Commit, classifier.Rollback, classifier.Set:
+		if done, err := s.answerHere(class, text); done {
+			return err
+		}
+	case classifier.ReadSource:
+		if done, err := s.ownFacts(class, text); done {
+			return err
+		}
 	}
 	return s.run1(&job{class: class, frame: f, want: expectResult, start: now})
 }
@@ -131,7 +139,7 @@ func queryText(p []byte, caps wire.Capability) ([]byte, bool) {
 func (s *session) holdSetTransaction(class *classifier.Class, text []byte) bool {
 	v := s.view()
 	f := s.facts(v)
-	if !class.Trx.ReadOnly && len(s.nextTrx) == 0 || f.homeTrx || f.readOnlyTrx || s.aborted != "" ||
+	if !class.Trx.ReadOnly && len(s.nextTrx) == 0 || f.homeTrx || f.lazy || f.readOnlyTrx || s.aborted != "" ||
 		f.homeOnly != reasonNone || class.Is(classifier.MultiStatement) {
 		return false
 	}
@@ -142,62 +150,75 @@ func (s *session) holdSetTransaction(class *classifier.Class, text []byte) bool 
 }
 
 // setOption turns multi statements on or off. The capability belongs to the
-// meaning of texts, so each connection of the session must know it.
+// meaning of texts: from now on the session takes connections that have it, and
+// those it holds are told.
 func (s *session) setOption(f wire.Frame, now time.Time) error {
-	if len(f.Payload) >= 3 {
-		switch uint16(f.Payload[1]) | uint16(f.Payload[2])<<8 {
-		case 0:
-			s.login.Caps |= wire.CapMultiStatements
-		case 1:
-			s.login.Caps &^= wire.CapMultiStatements
+	if len(f.Payload) < 3 || f.Payload[1] > 1 || f.Payload[2] != 0 {
+		return s.fail(wire.NewError(wire.ErrUnknownCommand, "Unknown command"))
+	}
+	caps := s.login.Caps | wire.CapMultiStatements
+	if f.Payload[1] == 1 {
+		caps &^= wire.CapMultiStatements
+	}
+	if caps == s.login.Caps {
+		return s.sendEOF()
+	}
+	s.login.Caps = caps
+	for _, c := range s.replicas {
+		if c != s.readTrx {
+			s.dropReplica(c)
+			continue
+		}
+		if err := s.tellOption(c, f.Payload); err != nil {
+			return s.answerError(&job{class: commandClass}, err)
 		}
 	}
-	s.dropReplicasUnlessTrx()
-	return s.run1(&job{class: commandClass, frame: f, want: expectSimple, start: now})
+	if s.home != nil {
+		if err := s.tellOption(s.home, f.Payload); err != nil {
+			return s.answerError(&job{class: commandClass}, err)
+		}
+	}
+	return s.sendEOF()
 }
 
-func (s *session) dropReplicasUnlessTrx() {
-	for addr, c := range s.replicas {
-		if c != s.readTrx {
-			s.quit(c)
-			delete(s.replicas, addr)
-		}
+func (s *session) tellOption(c *backend.Conn, payload []byte) error {
+	s.bound(c)
+	defer c.SetDeadline(noDeadline)
+	if err := c.SetOption(payload, s.login.Caps&backend.MeaningCaps); err != nil {
+		c.Broken = true
+		return err
 	}
+	return nil
+}
+
+// sendEOF answers COM_SET_OPTION as MySQL does.
+func (s *session) sendEOF() error {
+	if s.login.Caps.Has(wire.CapDeprecateEOF) {
+		ok := wire.OK{Header: wire.HeaderEOF, Status: s.status}
+		return s.send(ok.Append(nil, s.login.Caps))
+	}
+	return s.send(wire.AppendEOF(nil, 0, s.status))
 }
 
 // resetConnection serves COM_RESET_CONNECTION: all state goes, the token and
-// the schema stay.
-func (s *session) resetConnection(time.Time) error {
-	base := s.defaults(s.view())
+// the schema stay. What the session holds is reset before the answer, so that
+// its locks and its transaction are gone by then.
+func (s *session) resetConnection() error {
 	schema := s.state.Schema
-	if s.home != nil {
-		s.bound(s.home)
-		if err := s.home.Reset(nil); err != nil {
-			s.dropHome(err)
-		} else {
-			s.home.SetDeadline(time.Time{})
-		}
-	}
-	for addr, c := range s.replicas {
-		s.bound(c)
-		if err := c.Reset(base); err != nil {
-			s.quit(c)
-			delete(s.replicas, addr)
-			continue
-		}
-		c.SetDeadline(time.Time{})
-	}
+	s.closeBackends()
+	s.closeStmts()
 	s.reset()
-	s.state = backend.EmptyState.WithSchema(schema)
-	if s.home != nil && s.home.State().Schema == schema {
-		s.home.SetState(s.state)
-	}
+	s.state = s.resetState(schema)
 	return s.sendOK()
 }
 
-// bound keeps Causeway's own exchanges with a backend short.
-func (s *session) bound(c *backend.Conn) {
-	c.SetDeadline(time.Now().Add(s.srv.opts.Backend.ConnectTimeout))
+// resetState is the state after COM_RESET_CONNECTION.
+func (s *session) resetState(schema string) *backend.State {
+	state := backend.EmptyState.WithSchema(schema)
+	if values, known := s.srv.pools.Charset(s.login.Collation); known {
+		state = state.WithCharset(values)
+	}
+	return state
 }
 
 // changeUser serves COM_CHANGE_USER: a new login on the same connection.
@@ -207,6 +228,7 @@ func (s *session) changeUser(f wire.Frame) error {
 		return fmt.Errorf("change of user: %w", err)
 	}
 	s.closeBackends()
+	s.closeStmts()
 	s.srv.mu.Lock() // KILL asks for the user
 	s.login = login
 	s.srv.mu.Unlock()

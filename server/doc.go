@@ -8,12 +8,17 @@
 // The way of one command through the files:
 //
 //  1. session.go reads it and command.go tells what it is; prepared.go has the
-//     COM_STMT_* family, handshake*.go the login and COM_CHANGE_USER.
+//     COM_STMT_* family, handshake*.go the login, with the PROXY header
+//     in front of it, and COM_CHANGE_USER.
 //  2. plan.go decides: a pure function of the statement's Class and the facts
 //     of the session. The plan has its reason (reason.go), and no later step
 //     looks at the text again.
 //  3. exec.go carries the plan out: on the source (home.go), on a replica that
-//     qualifies (reader.go), or in a read-only transaction (readtrx.go).
+//     qualifies (reader.go), or in a read-only transaction (readtrx.go), on
+//     connections that lease.go takes from the pools and gives back. pin.go says
+//     what keeps one, sticky.go follows it; lazy.go holds back transactions
+//     that are still empty; diagnostics.go serves what asks about the statement
+//     before.
 //  4. relay.go passes the answer on packet by packet. It looks only at what can
 //     end a result, and holds none.
 //  5. track.go takes in what each OK reports before the client sees it: GTIDs
@@ -31,7 +36,8 @@
 // end; nothing in it is locked. Others touch only its atomic fields, close its
 // client's connection, or cancel its context: the watchdog (watch.go), KILL
 // from another session, and the drain of a stop. A backend connection belongs
-// to its session; the watchdog may close it. Server's methods may be called by
+// to its session while it is leased; who cuts one off holds the session's
+// cutGuard, so that it cannot hit the next session. Server's methods may be called by
 // any goroutine. A panic is recovered once, where the session's goroutine
 // began, and costs that session.
 //

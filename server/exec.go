@@ -2,8 +2,6 @@ package server
 
 import (
 	"errors"
-	"fmt"
-	"strings"
 	"time"
 
 	"causeway/backend"
@@ -20,6 +18,8 @@ func (s *session) view() *backend.View { return s.srv.opts.Monitor.View() }
 func (s *session) run1(j *job) error {
 	s.relay.err, s.relay.ok, s.relay.started = nil, wire.OK{}, false
 	j.seq = s.client.Sequence()
+	s.runs.Store(j.class)
+	s.seen.Store(s.state)
 	if s.aborted != "" {
 		if done, err := s.whileAborted(j); done {
 			return err
@@ -50,12 +50,7 @@ func (s *session) run1(j *job) error {
 	case toTrx:
 		return s.runInReadTrx(j)
 	case toLast:
-		if s.refused != nil && isShowDiagnostics(j.class) {
-			return s.showRefused()
-		}
-		if c := s.last; c != nil && c != s.home && s.unfit(c, v.Node(c.Node.Addr), j.start) == "" {
-			return s.runOn(c, j)
-		}
+		return s.runOnLast(j)
 	}
 	return s.runOnHome(j)
 }
@@ -104,18 +99,18 @@ func (s *session) noteLocal(r reason) {
 
 // runOnHome runs a command on the connection to the source.
 func (s *session) runOnHome(j *job) error {
-	c, err := s.homeConn(j.start)
+	c, err := s.homeConn(j.start, schemaFree(j))
 	if err != nil {
 		return s.answerError(j, err)
 	}
-	if err := s.sendNextTrx(c, j); err != nil {
+	if j.class.Kind == classifier.Diagnostics && (c != s.last || c.Turn != s.lastTurn) {
+		return s.diagnosticsLost(j)
+	}
+	if err := s.startTrx(c, j); err != nil {
 		return s.answerError(j, err)
 	}
-	if s.begin != "" {
-		begin := s.begin
-		s.begin = ""
-		if _, err := c.Query(begin); err != nil {
-			c.Broken = true
+	if j.want == expectResult && mayUseInsertID(j.class) {
+		if err := s.bringInsertID(c); err != nil {
 			return s.answerError(j, err)
 		}
 	}
@@ -145,6 +140,9 @@ func (s *session) runOn(c *backend.Conn, j *job) error {
 	r := &s.relay
 	if r.err != nil {
 		s.afterError(c, j)
+		if r.err.Code == errNoOpenCursor && j.stmt != nil { // it names the id of the backend's statement
+			r.err = wire.NewError(errNoOpenCursor, "The statement (%d) has no open cursor.", j.stmt.id)
+		}
 		if c == s.readTrx && r.err.Code == wire.ErrOptionPreventsStmt {
 			r.err = wire.NewError(wire.ErrReadOnlyTransaction, "Cannot execute statement in a READ ONLY transaction.")
 		}
@@ -206,6 +204,7 @@ func (s *session) exchange(c *backend.Conn, j *job, plain bool) error {
 	err := s.sendAndRelay(c, j, plain)
 	live.InFlight.Add(-1)
 	s.busyOn.Store(nil)
+	s.cut.await()
 	if err != nil {
 		c.Broken = true
 		return err
@@ -219,15 +218,22 @@ func (s *session) exchange(c *backend.Conn, j *job, plain bool) error {
 
 func (s *session) sendAndRelay(c *backend.Conn, j *job, plain bool) error {
 	queued, err := 0, error(nil)
-	if c.State() != s.state {
-		s.srv.metrics.replays.Inc()
-		if plain {
-			queued, err = c.Align(s.state)
-		} else {
-			err = c.AlignNow(s.state)
-		}
-		if err != nil {
+	want := s.state
+	if j.class.Kind == classifier.Use { // it leaves the schema, which may be gone
+		want = want.WithSchema(c.State().Schema)
+	}
+	if c.State() != want {
+		if queued, err = c.Align(want); err != nil {
 			return alignError(err)
+		}
+		if queued > 0 {
+			s.srv.metrics.replays.Inc()
+		}
+		if queued > 0 && !plain {
+			if err := c.ConfirmNow(queued, want); err != nil {
+				return alignError(err)
+			}
+			queued = 0
 		}
 	}
 	if err := s.sendCommand(c, j); err != nil {
@@ -235,7 +241,7 @@ func (s *session) sendAndRelay(c *backend.Conn, j *job, plain bool) error {
 	}
 	if queued > 0 {
 		seq := c.Sequence()
-		if err := c.Confirm(queued, s.state); err != nil {
+		if err := c.Confirm(queued, want); err != nil {
 			return alignError(err)
 		}
 		c.SetSequence(seq)
@@ -264,11 +270,7 @@ func (s *session) sendCommand(c *backend.Conn, j *job) error {
 		return s.sendExecute(c, j)
 	}
 	if j.stmt != nil {
-		p := c.Statements[j.stmt.id]
-		if p == nil {
-			return &backendError{fmt.Errorf("statement %d is not prepared here", j.stmt.id)}
-		}
-		wire.SetStatementID(j.frame.Payload, p.ID)
+		wire.SetStatementID(j.frame.Payload, j.stmt.atID)
 	}
 	if err := c.SendFrame(j.frame); err != nil {
 		return &backendError{err}
@@ -281,20 +283,19 @@ func (s *session) sendCommand(c *backend.Conn, j *job) error {
 func (s *session) finish(c *backend.Conn, j *job) {
 	r := &s.relay
 	s.applyNews(c, j)
-	s.warnings = r.ok.Warnings
-	if r.err != nil {
-		s.warnings = 1
-	}
+	s.noteCounts(j)
 	if r.err == nil && j.want != expectPrepare && j.want != expectText {
 		c.Status = r.ok.Status
 	}
 	if j.class.Kind != classifier.Diagnostics && (j.want == expectResult || j.want == expectPrepare) {
-		s.last, s.refused = c, nil
+		s.last, s.lastTurn, s.refused = c, c.Turn, nil
+		s.lastLeft.Drop()
+		s.lastLeft = nil
 		if c.Node.Role != backend.RoleReplica || s.relay.extraWarnings == 0 {
 			s.stale = nil
 		}
 	}
-	if c == s.readTrx || c == s.home {
+	if (c == s.readTrx || c == s.home) && s.lazy == nil {
 		s.status = c.Status&(wire.StatusAutocommit|wire.StatusNoBackslashEscapes|trxStatus) | r.addStatus
 	}
 	if c == s.readTrx && r.err == nil {
@@ -308,6 +309,27 @@ func (s *session) finish(c *backend.Conn, j *job) {
 	}
 	s.inTrx.Store(s.status.Has(wire.StatusInTrans))
 	s.observe(c, j)
+}
+
+// noteCounts keeps what ROW_COUNT() and its like say after a statement.
+func (s *session) noteCounts(j *job) {
+	r := &s.relay
+	s.warnings = r.ok.Warnings
+	if r.err != nil {
+		s.warnings = 1
+	}
+	if j.class.Kind == classifier.Diagnostics || j.want != expectResult {
+		return
+	}
+	s.calcFound = j.class.Is(classifier.FoundRows)
+	switch {
+	case r.err != nil:
+		s.rowCount = -1
+	case r.ok.Header == wire.HeaderEOF:
+		s.rowCount, s.foundRows = -1, r.rows
+	default:
+		s.rowCount = int64(r.ok.AffectedRows)
+	}
 }
 
 // observe counts the statement and its time.
@@ -344,55 +366,19 @@ func (s *session) afterHome(j *job) {
 	if j.want == expectPrepare {
 		return
 	}
-	if c.Kind != classifier.Set && c.Kind != classifier.SetTransaction && c.Kind != classifier.Use {
+	if c.Kind != classifier.Set && c.Kind != classifier.SetTransaction && c.Kind != classifier.Use && r.err == nil {
 		s.oneShot = false
 	}
+	s.noteInsertID(s.home, j)
+	s.followSticky(j)
 	if r.err != nil && !c.Is(classifier.MultiStatement) {
 		return
 	}
-	s.followSticky(c)
 	s.followUntracked(c)
 	s.followCharset(c)
 	s.mirrorSet(j)
 	if c.Flags.Any(classifier.SetsNextTrx) || c.Kind == classifier.SetTransaction {
 		s.oneShot = true
-	}
-}
-
-func (s *session) followSticky(c *classifier.Class) {
-	k := &s.sticky
-	switch c.Kind {
-	case classifier.LockTables:
-		k.locked = true
-	case classifier.UnlockTables, classifier.Begin:
-		k.locked = false
-	case classifier.XA:
-		k.xa = true
-	case classifier.TextPrepare:
-		k.textPrepared = true
-	}
-	if k.xa && s.home != nil && !s.home.Status.Has(wire.StatusInTrans) && c.Kind == classifier.XA {
-		k.xa = false
-	}
-	if c.Is(classifier.CreatesTemp) || c.Is(classifier.MayChangeState) && s.tracked.stateChanged {
-		k.temp = true
-	}
-	if c.Is(classifier.SetsUserVars) || c.Is(classifier.MayChangeState) && s.tracked.stateChanged {
-		k.userVars = true
-	}
-	k.followLocks(c)
-}
-
-// followLocks counts named locks. A GET_LOCK that failed counts as well: too
-// many reads on the source are better than one too few.
-func (k *stickyState) followLocks(c *classifier.Class) {
-	switch {
-	case c.Is(classifier.GetLock):
-		k.locks++
-	case c.Is(classifier.ReleaseLock) && strings.Contains(strings.ToLower(c.Digest), "release_all_locks"):
-		k.locks = 0
-	case c.Is(classifier.ReleaseLock):
-		k.locks = max(k.locks-1, 0)
 	}
 }
 
@@ -405,13 +391,13 @@ func (s *session) followUntracked(c *classifier.Class) {
 	if v, ok := s.state.Var("sql_log_bin"); ok {
 		logged = v == "ON" || v == "1"
 	}
-	silent := wrote && !s.tracked.gtids && !s.home.Status.Has(wire.StatusInTrans) && !s.sticky.temp &&
+	silent := wrote && !s.tracked.gtids && !s.home.Status.Has(wire.StatusInTrans) && !s.sticky.temp.any() &&
 		!s.login.Caps.Has(wire.CapFoundRows)
 	if wrote && !logged || c.Kind == classifier.DDL && !logged || silent {
 		s.srv.metrics.untracked.Inc()
 		s.homeOnly = reasonUntracked
 	}
 	if c.Is(classifier.SetsUntracked) {
-		s.homeOnly = reasonUntracked
+		s.homeOnly, s.sticky.variables = reasonUntracked, true
 	}
 }

@@ -17,6 +17,7 @@ type fakeMonitor struct {
 	current atomic.Pointer[backend.View]
 	panics  atomic.Int32 // so many calls of View panic
 	noFresh atomic.Bool  // FreshSource fails
+	locks   atomic.Bool  // connections hold named locks
 	source  *fakeNode
 
 	mu      sync.Mutex
@@ -89,4 +90,8 @@ func (m *fakeMonitor) reported() []string {
 	out := m.reports
 	m.reports = nil
 	return out
+}
+
+func (m *fakeMonitor) Held(context.Context, string, uint32) (backend.Held, error) {
+	return backend.Held{UserLocks: m.locks.Load()}, nil
 }

@@ -7,14 +7,15 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"time"
 
 	"causeway/wire"
 )
 
 // serverCaps is what Causeway offers to its clients; CapSSL comes on top if
-// there is a certificate. Left out on purpose: compression, optional metadata
-// and multi-factor authentication.
+// there is a certificate, and compression as configured. Left out on purpose:
+// optional metadata and multi-factor authentication.
 const serverCaps = wire.CapLongPassword | wire.CapFoundRows | wire.CapLongFlag |
 	wire.CapConnectWithDB | wire.CapNoSchema | wire.CapLocalFiles | wire.CapIgnoreSpace |
 	wire.CapProtocol41 | wire.CapInteractive | wire.CapTransactions | wire.CapSecureConnection |
@@ -36,6 +37,7 @@ type Login struct {
 	MaxPacket uint32
 	TLS       bool
 	Host      string // the client's address as it stands in MySQL's messages
+	ZstdLevel int    // of compression that the client wishes, 0: it did not say
 
 	nonce []byte // of the greeting, see ChangeUser
 }
@@ -53,7 +55,10 @@ type handshakeOptions struct {
 	Key         *rsa.PrivateKey // for passwords without TLS; nil: one is made
 	Version     func() string   // server version to show
 	Charset     func() uint16   // default collation to show
-	Timeout     time.Duration   // for a whole login
+	Timeout     time.Duration   // for a whole login, the PROXY header included
+
+	Compression []wire.Compression // that clients may choose
+	Proxies     []netip.Prefix     // whose connections begin with a PROXY header
 }
 
 // handshaker logs clients in as MySQL 8 and 9 do. It is used by all sessions at
@@ -81,10 +86,27 @@ func newHandshaker(o handshakeOptions) (*handshaker, error) {
 
 // caps is what is offered to a client.
 func (h *handshaker) caps() wire.Capability {
+	caps := serverCaps
 	if h.TLS != nil {
-		return serverCaps | wire.CapSSL
+		caps |= wire.CapSSL
 	}
-	return serverCaps
+	for _, m := range h.Compression {
+		caps |= m.Capability()
+	}
+	return caps
+}
+
+// compressionMethods reads the configuration's names.
+func compressionMethods(names []string) ([]wire.Compression, error) {
+	var list []wire.Compression
+	for _, name := range names {
+		m, ok := wire.CompressionNamed(name)
+		if !ok {
+			return nil, fmt.Errorf("compression: %q is not known", name)
+		}
+		list = append(list, m)
+	}
+	return list, nil
 }
 
 // Handshake greets the client and logs it in. When it returns a Login, the
@@ -100,7 +122,11 @@ func (h *handshaker) Handshake(ctx context.Context, c *wire.Conn, connID uint32)
 	ctx, release := h.bind(ctx, c.NetConn())
 	defer release()
 	c.SetMaxPacket(maxLoginPacket)
-	x := &exchange{h: h, c: c, login: &Login{Host: clientHost(c.NetConn())}}
+	x := &exchange{h: h, c: c, login: &Login{}}
+	if err := h.introduce(c); err != nil {
+		return x.finish(release, err)
+	}
+	x.login.Host = clientHost(c)
 	return x.finish(release, x.greetAndLogIn(ctx, connID))
 }
 
@@ -164,6 +190,9 @@ func (x *exchange) refuse(err error) error {
 	if x.c.WritePacket(e.Append(nil, x.caps)) == nil {
 		_ = x.c.Flush() // the client may be gone; e is the reason either way
 	}
+	if errors.Is(err, errNoProxyHeader) || errors.Is(err, errProxyHeader) {
+		return fmt.Errorf("%w: %w", e, err)
+	}
 	return e
 }
 
@@ -173,6 +202,10 @@ func loginError(err error) *wire.Error {
 	switch {
 	case errors.As(err, &e):
 		return e
+	case errors.Is(err, errNoProxyHeader):
+		return wire.NewError(wire.ErrBadHandshake, "Bad handshake: Causeway expects a PROXY protocol header from this address")
+	case errors.Is(err, errProxyHeader):
+		return wire.NewError(wire.ErrBadHandshake, "Bad handshake: Causeway takes no PROXY protocol header from this address")
 	case errors.Is(err, wire.ErrMalformed):
 		return wire.NewError(wire.ErrBadHandshake, "Bad handshake")
 	case errors.Is(err, wire.ErrSequence):
@@ -185,8 +218,8 @@ func loginError(err error) *wire.Error {
 
 // clientHost is the client's address in MySQL's messages. Names are not looked
 // up, as with skip_name_resolve.
-func clientHost(nc net.Conn) string {
-	if a, ok := nc.RemoteAddr().(*net.TCPAddr); ok {
+func clientHost(c *wire.Conn) string {
+	if a, ok := c.RemoteAddr().(*net.TCPAddr); ok {
 		return a.IP.String()
 	}
 	return "localhost"

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"crypto/tls"
+	"errors"
 	"fmt"
 	"net"
 
@@ -36,6 +37,9 @@ func (x *exchange) greetAndLogIn(ctx context.Context, connID uint32) error {
 		return wire.NewError(wire.ErrSecureTransport,
 			"Connections using insecure transport are prohibited while --require_secure_transport=ON.")
 	}
+	if wire.CompressionOf(x.caps) == wire.Zstd && r.ZstdLevel > wire.MaxZstdLevel {
+		return wire.NewError(wire.ErrCompressionLevel, "Invalid zstd compression level for algorithm 'zstd'.")
+	}
 	return x.authenticate(r.AuthPlugin, r.Auth)
 }
 
@@ -54,6 +58,9 @@ func (x *exchange) greeting(connID uint32) []byte {
 // readResponse reads the client's response, through TLS if it asks for that.
 func (x *exchange) readResponse(ctx context.Context) (*wire.HandshakeResponse, error) {
 	payload, err := x.c.ReadPacket()
+	if errors.Is(err, wire.ErrSequence) && wire.HasProxyHeader(x.c.Buffered()) {
+		return nil, errProxyHeader
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -94,6 +101,7 @@ func (x *exchange) take(r *wire.HandshakeResponse) {
 	x.login.Database = r.Database
 	x.login.Attrs = r.Attrs
 	x.login.MaxPacket = r.MaxPacket
+	x.login.ZstdLevel = int(r.ZstdLevel)
 	x.login.Collation = r.Collation
 	if r.Collation == 0 {
 		x.login.Collation = x.h.Charset()

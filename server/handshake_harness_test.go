@@ -157,6 +157,8 @@ type testClient struct {
 	caps           wire.Capability // 0: like a modern client
 	tls            bool
 	coalesce       bool // SSLRequest and TLS hello in one segment
+	zstdLevel      byte
+	proxyHeader    string // sent first
 
 	c      *wire.Conn
 	nonce  []byte
@@ -175,6 +177,9 @@ func (k *testClient) login(addr string) error {
 		return err
 	}
 	nc.SetDeadline(time.Now().Add(loginTimeout))
+	if _, err := nc.Write([]byte(k.proxyHeader)); err != nil {
+		return err
+	}
 	k.c = wire.NewConn(nc)
 	payload, err := k.c.ReadPacket()
 	if err != nil {
@@ -196,6 +201,7 @@ func (k *testClient) login(addr string) error {
 	r := wire.HandshakeResponse{
 		Caps: k.caps, MaxPacket: 1 << 24, Collation: 45, User: k.user, Database: "db",
 		AuthPlugin: k.firstPlugin, Auth: k.first(), Attrs: map[string]string{"k": "v"},
+		ZstdLevel: k.zstdLevel,
 	}
 	if err := k.send(r.Append(nil)); err != nil {
 		return err

@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"causeway/backend"
@@ -20,12 +21,9 @@ func (e *sessionGone) Error() string {
 	return "the connection to the source is gone (" + e.why + ") and with it session state that cannot be restored; connect again"
 }
 
-// idleCheck is how long a connection must have been idle to be looked at
-// before it is used again. Tests change it.
-var idleCheck = 200 * time.Millisecond
-
-// homeConn returns the connection to the source in the session's state.
-func (s *session) homeConn(now time.Time) (*backend.Conn, error) {
+// homeConn returns the session's connection to the source, in whatever state it
+// is. free: the statement means the same in any schema.
+func (s *session) homeConn(now time.Time, free bool) (*backend.Conn, error) {
 	v := s.view()
 	if s.home != nil {
 		why := s.unfit(s.home, v.Source, now)
@@ -40,17 +38,16 @@ func (s *session) homeConn(now time.Time) (*backend.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := s.open(src, nil)
+	c, err := s.lease(src, s.homeLast, free, true)
 	if err != nil {
+		var refused *wire.Error
+		if errors.As(err, &refused) {
+			return nil, err
+		}
 		return nil, fmt.Errorf("source %s: %w", src.Addr, err)
-	}
-	if err := c.AlignNow(s.state); err != nil {
-		c.Close()
-		return nil, fmt.Errorf("source %s: restoring the session: %w", src.Addr, err)
 	}
 	s.home = c
 	s.homeID.Store(c.ThreadID)
-	s.status = c.Status & (wire.StatusAutocommit | wire.StatusInTrans)
 	return c, nil
 }
 
@@ -63,7 +60,7 @@ func (s *session) unfit(c *backend.Conn, now *backend.Node, at time.Time) string
 		return "the source is another server now"
 	case now != nil && now.Incarnation.Generation != c.Node.Incarnation.Generation:
 		return "the server was restarted or replaced"
-	case at.Sub(c.LastUsed) > idleCheck && c.PeerClosed():
+	case c.Closed(at):
 		return "the server closed it"
 	}
 	return ""
@@ -79,7 +76,7 @@ func (s *session) dropHome(why error) error {
 	s.home = nil
 	s.homeID.Store(0)
 	inTrx := c.Status.Has(wire.StatusInTrans)
-	s.quit(c)
+	s.discard(c)
 	s.srv.opts.Monitor.Report(c.Node.Addr, c.Node.Incarnation.Generation, why.Error())
 	why = plainly(why)
 	if s.sticky.any() {
@@ -136,28 +133,6 @@ func (s *session) pause(d time.Duration) error {
 	}
 }
 
-// open makes a backend connection of this session.
-func (s *session) open(n *backend.Node, base map[string]string) (*backend.Conn, error) {
-	acc := backend.Account{
-		User: s.login.User, Password: s.srv.users[s.login.User].Password,
-		Caps: s.login.Caps & backend.MeaningCaps, Collation: s.login.Collation, TLS: s.login.TLS,
-	}
-	c, err := backend.Open(s.ctx, s.srv.opts.Backend, n, acc, s.login.Attrs, s.state.Schema, base)
-	if err != nil {
-		s.srv.metrics.backendFailed(n.Addr)
-		var refused *wire.Error
-		if errors.As(err, &refused) {
-			s.srv.warnRefused(n.Addr, s.login.User, refused)
-		} else {
-			s.srv.opts.Monitor.Report(n.Addr, n.Incarnation.Generation, err.Error())
-		}
-		return nil, err
-	}
-	c.LastUsed = time.Now()
-	s.srv.metrics.backendOpen(n.Addr).Inc()
-	return c, nil
-}
-
 // warnRefused logs, once a minute for each node, account and error, that a
 // server does not take an account that logged in here: its reads go elsewhere.
 func (s *Server) warnRefused(addr, user string, e *wire.Error) {
@@ -171,32 +146,37 @@ func (s *Server) warnRefused(addr, user string, e *wire.Error) {
 		Msg("a server refuses a connection for a client")
 }
 
-// defaults are the source's values of session variables, which replica
-// connections get as well.
-func (s *session) defaults(v *backend.View) map[string]string {
-	if v.Source == nil {
+// startTrx begins on a connection what was begun only here: the transaction,
+// and the characteristics that SET TRANSACTION gave it.
+func (s *session) startTrx(c *backend.Conn, j *job) error {
+	if j.want == expectPrepare || s.lazy == nil && len(s.nextTrx) == 0 { // PREPARE and its like start nothing
 		return nil
 	}
-	return v.Source.Defaults
-}
-
-// sendNextTrx runs SET TRANSACTION statements that were held back.
-func (s *session) sendNextTrx(c *backend.Conn, j *job) error {
-	if len(s.nextTrx) == 0 || j.want != expectResult { // PREPARE and its like start nothing
-		return nil
+	if s.lazy == nil {
+		switch j.class.Kind {
+		case classifier.Set, classifier.Use, classifier.Diagnostics:
+			return nil
+		}
 	}
-	switch j.class.Kind {
-	case classifier.Set, classifier.Use, classifier.Diagnostics:
-		return nil
+	if err := c.AlignNow(s.state); err != nil { // isolation levels hold for transactions that begin later
+		c.Broken = true
+		return err
 	}
-	held := s.nextTrx
-	s.nextTrx = nil
-	for _, text := range held {
+	texts := s.nextTrx
+	if s.lazy == nil { // a statement that fails does not use them up
+		s.oneShot = true
+	}
+	if s.lazy != nil {
+		texts = append(slices.Clip(texts), s.lazy.text)
+	}
+	s.nextTrx, s.lazy = nil, nil
+	for _, text := range texts {
 		if _, err := c.Query(text); err != nil {
 			var refused *wire.Error
 			if !errors.As(err, &refused) {
 				c.Broken = true
 			}
+			s.status &^= trxStatus
 			return err
 		}
 	}

@@ -23,7 +23,7 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	idleCheck = 0 // look at a connection before each use
+	backend.SetIdleCheck(0) // look at a connection before each use
 	goleak.VerifyTestMain(m)
 }
 
@@ -64,6 +64,7 @@ func startLab(t testing.TB, replicas int, tune ...func(*Options)) *lab {
 		Users: []User{{Name: "app", Password: "app_pw"}, {Name: "empty"}}, Monitor: l.mon,
 		Classifier: classifier.New(classifier.Options{CacheEntries: 1000}),
 		Backend:    &backend.Config{TLSMode: backend.TLSDisabled, ConnectTimeout: loginTimeout, TrackedVariables: classifier.TrackedVariables},
+		Pool:       backend.PoolOptions{Max: 20, Wait: loginTimeout, Queue: 100, Statements: 50},
 		Budget:     l.budget, Wait: time.Millisecond, MaxWait: 50 * time.Millisecond, MaxStaleness: time.Hour,
 		BudgetText: "qps=1000, burst=1000", MaxAllowedPacket: 64 << 20, TokenIntervals: 64,
 		LoginTimeout: loginTimeout, DrainTimeout: loginTimeout,

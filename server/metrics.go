@@ -43,7 +43,6 @@ type metrics struct {
 	lostTokens  prometheus.Counter
 	stale       prometheus.Counter
 	replays     prometheus.Counter
-	backends    *prometheus.GaugeVec
 	dialErrors  *prometheus.CounterVec
 
 	vec *prometheus.CounterVec
@@ -66,7 +65,6 @@ func newMetrics(reg prometheus.Registerer, s *Server) *metrics {
 		lostTokens:  f.counter("lost_tokens_total", "Tokens void because the source lost transactions."),
 		stale:       f.counter("stale_reads_total", "Reads without a token served by a replica beyond max_staleness, with a warning."),
 		replays:     f.counter("state_replays_total", "Statements before which a connection was brought into the session's state."),
-		backends:    f.gauges("backend_connections", "Open connections to a node.", "node"),
 		dialErrors:  f.counters("backend_connect_errors_total", "Connections to a node that failed.", "node"),
 		vec:         f.counters("queries_total", "Statements by who answered and why there.", "target", "reason"),
 	}
@@ -86,6 +84,7 @@ func newMetrics(reg prometheus.Registerer, s *Server) *metrics {
 		Namespace: "causeway", Name: "client_connections", Help: "Clients connected now.",
 	}, func() float64 { return float64(m.clients.Load()) }))
 	registerBudget(reg, s.opts.Budget)
+	reg.MustRegister(poolMetrics{s})
 	return m
 }
 
@@ -96,8 +95,6 @@ func registerBudget(reg prometheus.Registerer, b *balance.Budget) {
 }
 
 func (m *metrics) count(t targetLabel, r reason) { m.queries[t][r].Inc() }
-
-func (m *metrics) backendOpen(node string) prometheus.Gauge { return m.backends.WithLabelValues(node) }
 
 func (m *metrics) backendFailed(node string) { m.dialErrors.WithLabelValues(node).Inc() }
 
@@ -114,12 +111,6 @@ func (f factory) counters(name, help string, labels ...string) *prometheus.Count
 	c := prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "causeway", Name: name, Help: help}, labels)
 	f.reg.MustRegister(c)
 	return c
-}
-
-func (f factory) gauges(name, help string, labels ...string) *prometheus.GaugeVec {
-	g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "causeway", Name: name, Help: help}, labels)
-	f.reg.MustRegister(g)
-	return g
 }
 
 // rows are the counters of SHOW CAUSEWAY STATUS: one a target and reason that

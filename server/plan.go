@@ -21,6 +21,9 @@ type facts struct {
 	readOnlyTrx, fresh bool
 	// homeTrx: the source connection is inside a transaction.
 	homeTrx bool
+	// lazy: a transaction has begun, but no server knows of it yet;
+	// lazyReadOnly: it is READ ONLY.
+	lazy, lazyReadOnly bool
 	// autocommitOff: each statement that reads a table opens a transaction.
 	autocommitOff bool
 	// readOnly: the session's transactions are READ ONLY by default;
@@ -53,6 +56,9 @@ func decide(c *classifier.Class, f facts) plan {
 		return plan{target: toLast, reason: reasonDiagnostics}
 	case c.Kind == classifier.Read:
 		return decideRead(c, f)
+	case f.lazyReadOnly && c.Kind == classifier.Write && f.homeOnly == reasonNone:
+		home := plan{target: toHome, reason: reasonWrite}
+		return decideWriteInReadOnlyTrx(c, home, func() plan { return home })
 	}
 	return plan{target: toHome, reason: kindReason(c.Kind)}
 }
@@ -84,7 +90,9 @@ func decideRead(c *classifier.Class, f facts) plan {
 		return plan{target: toHome, reason: reasonSourceOnly}
 	case f.homeOnly != reasonNone:
 		return plan{target: toHome, reason: f.homeOnly}
-	case f.homeTrx:
+	case f.lazyReadOnly && !f.userVars:
+		return plan{target: toReplica, reason: reasonReadOnlyTrx, begin: true}
+	case f.homeTrx, f.lazy:
 		return plan{target: toHome, reason: reasonTransaction}
 	case !f.autocommitOff && f.nextReadOnly:
 		return plan{target: toHome, reason: reasonOneShot} // uses the characteristics up

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"bytes"
 	"strings"
 	"time"
 
@@ -13,14 +12,13 @@ import (
 // stmt is a statement that the client has prepared. It is prepared on a
 // backend connection when an execution first lands there.
 type stmt struct {
+	*sharedStmt
 	id     uint32
-	text   string
-	class  *classifier.Class
-	state  *backend.State // at PREPARE: a server binds schema and sql_mode then
 	params int
-	types  []byte // parameter types of the last execution that sent them
-	bound  uint64 // number of that binding
+	types  string // parameter types of the last execution that sent them
+	kinds  string // of the parameters, see kindsOf
 	at     *backend.Conn
+	atID   uint32      // the server's id of it there
 	long   bool        // long data was sent to at
 	failed *wire.Error // long data could not be sent; told at the execution
 }
@@ -39,13 +37,16 @@ func (s *session) prepare(f wire.Frame, now time.Time) error {
 	if class.Kind == classifier.Causeway {
 		return s.fail(wire.NewError(wire.ErrUnsupportedPS, "This command is not supported in the prepared statement protocol yet"))
 	}
-	st := &stmt{id: s.newStmtID(), text: string(text), class: class, state: s.state}
+	s.knowCharset()
+	st := &stmt{id: s.newStmtID(), sharedStmt: s.srv.shared.get(classifier.TrimComments(text, s.mode), class, s.state.Binding(), s.login.Caps&backend.MeaningCaps)}
 	s.relay.statementID, s.preparedOn = st.id, nil
 	s.relay.prepared = prepared{}
-	if err := s.run1(&job{class: class, frame: f, want: expectPrepare, text: st.text, start: now}); err != nil {
+	if err := s.run1(&job{class: class, frame: f, want: expectPrepare, text: st.Text, start: now}); err != nil {
+		s.srv.shared.release(st.sharedStmt)
 		return err
 	}
 	if s.relay.err != nil || s.preparedOn == nil {
+		s.srv.shared.release(st.sharedStmt)
 		return nil
 	}
 	st.params = int(s.relay.prepared.params)
@@ -53,7 +54,7 @@ func (s *session) prepare(f wire.Frame, now time.Time) error {
 		s.stmts = map[uint32]*stmt{}
 	}
 	s.stmts[st.id] = st
-	s.preparedOn.Statements[st.id] = &backend.Prepared{ID: s.relay.prepared.id}
+	s.preparedOn.AddStatement(&st.Statement, s.relay.prepared.id)
 	return nil
 }
 
@@ -82,9 +83,9 @@ func (s *session) execute(f wire.Frame, now time.Time) error {
 		return s.fail(wire.NewError(wire.ErrMalformedPacket, "Malformed communication packet"))
 	}
 	if e.boundFlag > 0 && f.Payload[e.boundFlag] == 1 {
-		if types := f.Payload[e.boundFlag+1 : e.typesEnd]; !bytes.Equal(types, st.types) {
-			st.types = bytes.Clone(types)
-			st.bound++
+		if types := f.Payload[e.boundFlag+1 : e.typesEnd]; string(types) != st.types {
+			st.types = string(types)
+			st.kinds = kindsOf(types, st.params, st.kinds, s.login.Caps)
 		}
 	}
 	j := &job{class: st.class, frame: f, want: expectResult, stmt: st, exec: e, start: now}
@@ -97,6 +98,9 @@ func (s *session) execute(f wire.Frame, now time.Time) error {
 		return s.executeBound(j)
 	}
 	st.at = nil
+	if done, err := s.executeHere(j); done {
+		return err
+	}
 	if err := s.run1(j); err != nil {
 		return err
 	}
@@ -135,10 +139,11 @@ func (s *session) sendExecute(c *backend.Conn, j *job) error {
 	}
 	f := j.frame
 	wire.SetStatementID(f.Payload, p.ID)
-	if j.exec.boundFlag > 0 && f.Payload[j.exec.boundFlag] == 0 && p.Types != st.bound {
+	if j.exec.boundFlag > 0 && f.Payload[j.exec.boundFlag] == 0 && p.Types != st.types {
 		f = wire.Frame{Payload: j.exec.withTypes(f.Payload, st.types)}
 	}
-	p.Types = st.bound
+	p.Types = st.types
+	st.atID = p.ID
 	if err := c.SendFrame(f); err != nil {
 		return &backendError{err}
 	}
@@ -148,19 +153,17 @@ func (s *session) sendExecute(c *backend.Conn, j *job) error {
 // prepareOn makes a statement known to a connection, under the schema and
 // variables that it was prepared with.
 func (s *session) prepareOn(c *backend.Conn, st *stmt) (*backend.Prepared, error) {
-	if p := c.Statements[st.id]; p != nil {
+	if p := c.Statement(&st.Statement, st.kinds); p != nil {
 		return p, nil
 	}
 	now := c.State()
-	if err := c.AlignNow(st.state); err != nil {
+	if err := c.AlignNow(now.WithBinding(st.State)); err != nil {
 		return nil, err
 	}
-	p, err := c.Prepare(st.text)
-	if err != nil {
+	if _, err := c.Prepare(&st.Statement); err != nil {
 		return nil, err
 	}
-	c.Statements[st.id] = p
-	return p, c.AlignNow(now)
+	return c.Statement(&st.Statement, st.kinds), c.AlignNow(now)
 }
 
 // longData serves COM_STMT_SEND_LONG_DATA, which has no answer. The data goes
@@ -180,7 +183,14 @@ func (s *session) sendLongData(st *stmt, f wire.Frame, now time.Time) error {
 	c := s.readTrx
 	if c == nil {
 		var err error
-		if c, err = s.homeConn(now); err != nil {
+		if c, err = s.homeConn(now, false); err != nil {
+			return err
+		}
+		if err := s.startTrx(c, &job{class: commandClass, want: expectResult}); err != nil {
+			return err
+		}
+		if err := c.AlignNow(s.state); err != nil {
+			c.Broken = true
 			return err
 		}
 	}
@@ -188,7 +198,7 @@ func (s *session) sendLongData(st *stmt, f wire.Frame, now time.Time) error {
 	if err != nil {
 		return err
 	}
-	st.at, st.long = c, true
+	st.at, st.long, st.atID = c, true, p.ID
 	wire.SetStatementID(f.Payload, p.ID)
 	return c.SendFrame(f)
 }
@@ -223,17 +233,27 @@ func (s *session) onStatement(f wire.Frame, now time.Time) error {
 // errNoOpenCursor is MySQL's ER_STMT_HAS_NO_OPEN_CURSOR.
 const errNoOpenCursor = 1421
 
-// closeStmt serves COM_STMT_CLOSE, which has no answer.
+// closeStmt serves COM_STMT_CLOSE, which has no answer. What is prepared on
+// connections stays for others; a cursor or long data ends.
 func (s *session) closeStmt(f wire.Frame) error {
 	id := stmtID(f.Payload)
+	st := s.stmts[id]
+	if st == nil {
+		return nil
+	}
 	delete(s.stmts, id)
-	if s.home != nil {
-		s.home.CloseStatement(id)
+	if c := st.at; c != nil && !c.Broken && (c == s.home || c == s.replicas[c.Node.Addr]) {
+		c.CloseStatement(&st.Statement, st.kinds)
 	}
-	for _, c := range s.replicas {
-		c.CloseStatement(id)
-	}
+	s.srv.shared.release(st.sharedStmt)
 	return nil
+}
+
+func (s *session) closeStmts() {
+	for _, st := range s.stmts {
+		s.srv.shared.release(st.sharedStmt)
+	}
+	s.stmts = nil
 }
 
 // stateVariables lists the session's variables for SHOW CAUSEWAY ROUTE.

@@ -44,15 +44,15 @@ func (s *session) resend(j *job) error {
 
 // tryReplica runs a read on one replica. again: it may be sent once more.
 func (s *session) tryReplica(c *backend.Conn, j *job, p plan) (again bool, err error) {
-	held := s.nextTrx
+	held, lazy := s.nextTrx, s.lazy
 	if p.begin {
-		if err := s.sendNextTrx(c, j); err != nil {
+		if err := s.startTrx(c, j); err != nil {
 			return false, s.answerError(j, err)
 		}
 	}
 	defer func() {
 		if again {
-			s.nextTrx = held
+			s.nextTrx, s.lazy = held, lazy
 		}
 	}()
 	err = s.exchange(c, j, !p.begin)
@@ -131,12 +131,8 @@ func (s *session) dropReplica(c *backend.Conn) {
 	if s.readTrx == c {
 		s.readTrx = nil
 	}
-	if s.last == c {
-		s.last = nil
-	}
-	s.srv.metrics.backendOpen(c.Node.Addr).Dec()
-	c.Broken = true // statements may still refer to it
-	c.Close()
+	c.Broken = true
+	s.discard(c)
 }
 
 // reader returns a connection to a replica that may answer, nil for the source.
@@ -232,7 +228,7 @@ func (s *session) staleReader(tried []string) (*backend.Conn, error) {
 		if n == nil {
 			return nil, s.budgetError("no replica is usable")
 		}
-		c, err := s.replicaConn(v, n)
+		c, err := s.replicaConn(n, true)
 		if err == nil {
 			s.route.reason = reasonStale
 			s.stale = newStaleNote(n)
@@ -267,21 +263,40 @@ func (s *session) need(v *backend.View, now time.Time) (balance.Need, error) {
 }
 
 // pick chooses among the replicas that qualify until one can be connected to.
+// Where all their pools are in use it waits for the first, unless the session
+// holds a connection to the source, which can answer: two sessions that each
+// wait for what the other holds would wait for ever.
 func (s *session) pick(v *backend.View, need balance.Need, tried []string) *backend.Conn {
+	var busy *backend.Node
 	for {
 		nodes := without(v.Replicas, tried)
 		n, why := balance.Pick(s.srv.opts.Policy, nodes, need, s.srv.turn.Add(1))
 		if n == nil {
 			s.route.near = why
-			return nil
+			break
 		}
-		c, err := s.replicaConn(v, n)
+		c, err := s.replicaConn(n, false)
 		if err == nil {
 			n.Live.Picks.Add(1)
 			return c
 		}
+		if busy == nil && errors.As(err, new(*backend.PoolFull)) {
+			busy = n
+		}
 		tried = append(tried, n.Addr)
 	}
+	switch {
+	case busy == nil:
+		return nil
+	case s.home != nil:
+		return s.home
+	}
+	c, err := s.replicaConn(busy, true)
+	if err != nil {
+		return nil
+	}
+	busy.Live.Picks.Add(1)
+	return c
 }
 
 // without returns the nodes that were not tried; usually all, unchanged.
@@ -344,24 +359,31 @@ func (s *session) waitCovered(need balance.Need, limit time.Duration, tried []st
 }
 
 // replicaConn returns the session's connection to a replica.
-func (s *session) replicaConn(v *backend.View, n *backend.Node) (*backend.Conn, error) {
-	if c := s.replicas[n.Addr]; c != nil {
-		leftSchema := s.state.Schema == "" && c.State().Schema != "" // dropped; a connection cannot leave it
-		if s.unfit(c, n, time.Now()) == "" && c.Node.Role == n.Role && (!leftSchema || c == s.readTrx) {
+func (s *session) replicaConn(n *backend.Node, wait bool) (*backend.Conn, error) {
+	if c := s.replicas[n.Addr]; c != nil { // it holds a read-only transaction or a cursor
+		if s.unfit(c, n, time.Now()) == "" && c.Fits(s.want(n, c == s.readTrx)) {
 			return c, nil
 		}
 		s.dropReplica(c)
 	}
-	c, err := s.open(n, s.defaults(v))
+	var own *backend.Conn
+	if s.last != nil && s.last.Node.Addr == n.Addr {
+		own = s.last
+	}
+	c, err := s.lease(n, own, false, wait)
 	if err != nil {
-		s.log.Debug().Err(err).Str("node", n.Addr).Msg("cannot connect to a replica")
+		s.log.Debug().Err(err).Str("node", n.Addr).Msg("no connection to a replica")
 		return nil, err
 	}
+	s.holdReplica(c)
+	return c, nil
+}
+
+func (s *session) holdReplica(c *backend.Conn) {
 	if s.replicas == nil {
 		s.replicas = map[string]*backend.Conn{}
 	}
-	s.replicas[n.Addr] = c
-	return c, nil
+	s.replicas[c.Node.Addr] = c
 }
 
 // floorSet is what a read needs whose session has no token of its own: the

@@ -37,5 +37,5 @@ func (s *session) closeTrx(c *backend.Conn, how string) {
 // same transaction is begun on the source.
 func (s *session) moveReadTrx() {
 	s.endReadTrx("ROLLBACK")
-	s.begin = "START TRANSACTION READ ONLY"
+	s.lazy = &lazyTrx{text: "START TRANSACTION READ ONLY"}
 }

@@ -78,6 +78,7 @@ type relay struct {
 
 	// What came back.
 	ok       wire.OK // the last one, without its slices
+	rows     uint64  // of the last result set
 	err      *wire.Error
 	prepared prepared
 	started  bool // bytes were handed to the client
@@ -195,7 +196,11 @@ func (r *relay) pass(b []byte, n int) {
 	r.left = wire.HeaderSize + n
 	b[3] += r.delta
 	r.seq++
-	if continued || r.phase != phaseDefs {
+	switch {
+	case continued:
+		return
+	case r.phase != phaseDefs:
+		r.rows++
 		return
 	}
 	r.count--
@@ -258,7 +263,7 @@ func (r *relay) columnCount(b []byte) error {
 	}
 	r.count = int(n)
 	r.pass(b, len(b)-wire.HeaderSize)
-	r.phase = phaseDefs
+	r.phase, r.rows = phaseDefs, 0
 	return nil
 }
 

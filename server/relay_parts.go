@@ -84,6 +84,7 @@ func (r *relay) localInfile(b []byte) error {
 		}
 		full = len(raw) == wire.HeaderSize+wire.MaxPayload // an empty one then ends this payload, not the file
 	}
+	r.delta = r.to.AnswerSequence() - r.seq
 	if err := r.from.Flush(); err != nil {
 		return &backendError{err}
 	}

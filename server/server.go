@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"net/netip"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
@@ -30,6 +31,8 @@ type Monitor interface {
 	WaitCovered(ctx context.Context, need gtid.Set, until time.Time) (*backend.View, bool)
 	// FreshSource asks the source for its gtid_executed now.
 	FreshSource(ctx context.Context) (gtid.Set, time.Time, error)
+	// Held tells what a server's connection holds for itself.
+	Held(ctx context.Context, addr string, connID uint32) (backend.Held, error)
 	// Report tells of a connection that died or met another server.
 	Report(addr string, generation uint64, why string)
 }
@@ -39,6 +42,9 @@ type Monitor interface {
 type User struct {
 	Name, Password string
 	MaxConnections int // 0: no limit of its own
+	// How long a session may be idle in a transaction, or with another pin; 0:
+	// as long as the server lets it.
+	IdleInTransaction, IdlePinned time.Duration
 }
 
 // Options are everything a Server is made of.
@@ -47,6 +53,7 @@ type Options struct {
 	Monitor    Monitor
 	Classifier *classifier.Classifier
 	Backend    *backend.Config
+	Pool       backend.PoolOptions
 	Budget     *balance.Budget
 	Policy     balance.Policy
 
@@ -66,6 +73,9 @@ type Options struct {
 
 	TLS         *tls.Config // nil: none offered
 	TLSRequired bool
+
+	Compression []string       // towards clients that ask for it: "zlib", "zstd"
+	Proxies     []netip.Prefix // whose connections begin with a PROXY protocol header
 
 	Log        zerolog.Logger
 	Registerer prometheus.Registerer
@@ -92,6 +102,9 @@ type Server struct {
 	ownReads atomic.Uint64
 	floor    atomic.Pointer[gtid.Token]
 
+	pools    *backend.Pools
+	shared   sharedStmts
+	schemas  seenSchemas
 	refusals sync.Map // see warnRefused
 
 	mu       sync.Mutex
@@ -111,14 +124,18 @@ func New(o Options) (*Server, error) {
 		opts: o, log: o.Log, started: time.Now(),
 		users: map[string]*account{}, sessions: map[uint32]*session{},
 	}
+	s.pools = backend.NewPools(o.Backend, o.Pool)
 	s.nextID.Store(firstConnectionID)
 	for _, u := range o.Users {
 		s.users[u.Name] = &account{User: u}
 	}
 	s.metrics = newMetrics(o.Registerer, s)
-	var err error
+	methods, err := compressionMethods(o.Compression)
+	if err != nil {
+		return nil, err
+	}
 	s.shake, err = newHandshaker(handshakeOptions{
-		Accounts: s, Key: o.loginKey, TLS: o.TLS, TLSRequired: o.TLSRequired,
+		Accounts: s, Key: o.loginKey, TLS: o.TLS, TLSRequired: o.TLSRequired, Compression: methods, Proxies: o.Proxies,
 		Version: s.serverVersion, Charset: s.serverCharset, Timeout: o.LoginTimeout,
 	})
 	return s, err
@@ -166,10 +183,18 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		defer s.wg.Done()
 		s.watch(ctx)
 	}()
+	tended := make(chan struct{})
+	tend, endTend := context.WithCancel(context.Background())
+	go func() {
+		defer close(tended)
+		s.pools.Tend(tend, s.opts.Monitor.View)
+	}()
 	err := s.acceptLoop(ctx, ln)
 	cancel()
 	s.drain()
 	s.wg.Wait()
+	endTend()
+	<-tended
 	return err
 }
 
@@ -250,7 +275,8 @@ func (s *Server) login(client *wire.Conn, id uint32) {
 	login, err := s.shake.Handshake(context.Background(), client, id)
 	if err != nil {
 		s.metrics.rejected.WithLabelValues("login").Inc()
-		s.log.Debug().Err(err).Uint32("connection", id).Msg("login failed")
+		s.log.Debug().Err(err).Uint32("connection", id).Str("host", clientHost(client)).Msg("login failed")
+		s.warnProxyHeader(client, err)
 		return
 	}
 	acc := s.users[login.User]

@@ -37,20 +37,31 @@ type session struct {
 	trackers  trackerCheck // due before the next statement
 	wants     trackerWants // what the client asked to be told of its session
 
+	// Leases. Between commands only what something holds is kept, see settle.
+	owner    backend.Owner
+	wanted   backend.Want
 	home     *backend.Conn            // to the source: everything but plain reads
 	replicas map[string]*backend.Conn // by address
-	last     *backend.Conn            // ran the last statement
+	homeLast *backend.Conn            // the last one to the source, may be given back
+	last     *backend.Conn            // ran the last statement, may be given back
+	lastTurn uint64                   // of last, see backend.Conn.Turn
+	lastLeft *backend.Leftover        // what was left on last when it was given back
+	insert   insertID
+	pinned   pinnedPointer
 
 	readTrx   *backend.Conn // replica connection with the open read-only transaction
 	readFresh bool          // no table was read in it yet
 	nextTrx   []string      // SET TRANSACTION statements for the next transaction, not sent yet
 	oneShot   bool          // one was sent to the source and holds for its next statement
-	begin     string        // to be run on the source before the next statement
+	lazy      *lazyTrx      // a transaction that was begun here only
 	aborted   string        // the transaction was lost; why. Only ROLLBACK and its like go on
 	homeOnly  reason        // why all reads stay on the source connection
 	sticky    stickyState   // what of the source connection cannot be replayed
 	doubt     *doubt
 	warnings  uint16      // of the last statement
+	rowCount  int64       // ROW_COUNT() after it
+	foundRows uint64      // FOUND_ROWS() after it, unless calcFound
+	calcFound bool        // it had SQL_CALC_FOUND_ROWS
 	refused   *wire.Error // the last statement got an error of our own
 	stale     *staleNote  // the last statement was served stale
 
@@ -64,21 +75,19 @@ type session struct {
 	scratch []byte
 
 	// Read by others.
-	busySince atomic.Int64 // nanoseconds since the server's start; 0: waits for a command
+	busySince atomic.Int64               // nanoseconds since the server's start; 0: waits for a command
+	idleSince atomic.Int64               // as busySince: when the last command ended
+	idleOut   atomic.Pointer[wire.Error] // why the session ends that is idle
 	busyOn    atomic.Pointer[backend.Conn]
-	plainRead atomic.Bool // what runs may be killed when the client goes away
+	lastStart atomic.Int64                     // of the last command, as busySince
+	runs      atomic.Pointer[classifier.Class] // the statement
+	seen      atomic.Pointer[backend.State]    // the state when it began
+	plainRead atomic.Bool                      // what runs may be killed when the client goes away
+	cut       cutGuard
 	inTrx     atomic.Bool
 	killed    atomic.Bool
 	homeID    atomic.Uint32 // thread id of the source connection, which CONNECTION_ID() shows
 }
-
-// stickyState is session state that exists only on the source connection.
-type stickyState struct {
-	temp, locked, xa, userVars, textPrepared bool
-	locks                                    int // named locks held, at most
-}
-
-func (s stickyState) any() bool { return s != stickyState{} }
 
 // errQuit ends a session without an error.
 var errQuit = errors.New("quit")
@@ -86,11 +95,12 @@ var errQuit = errors.New("quit")
 func newSession(srv *Server, client *wire.Conn, login *Login, id uint32) *session {
 	s := &session{srv: srv, client: client, login: login, id: id, status: wire.StatusAutocommit}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	s.log = srv.log.With().Uint32("connection", id).Str("user", login.User).Logger()
+	s.log = srv.log.With().Uint32("connection", id).Str("user", login.User).Str("host", login.Host).Logger()
 	client.SetMaxPacket(srv.opts.MaxAllowedPacket)
 	s.relay.onOK = s.onOK
 	s.relay.track = s.filterTrack
 	s.reset()
+	s.idleSince.Store(int64(time.Since(srv.started)))
 	return s
 }
 
@@ -98,17 +108,22 @@ func newSession(srv *Server, client *wire.Conn, login *Login, id uint32) *sessio
 func (s *session) reset() {
 	s.state = backend.EmptyState.WithSchema(s.login.Database)
 	s.modeState = nil
-	s.readTrx, s.nextTrx, s.oneShot, s.begin, s.aborted = nil, nil, false, "", ""
+	s.readTrx, s.nextTrx, s.oneShot, s.lazy, s.aborted = nil, nil, false, nil, ""
 	s.homeOnly, s.sticky, s.stale, s.refused = reasonNone, stickyState{}, nil, nil
 	s.last, s.stmts = nil, nil
 	s.wants, s.trackers = defaultWants(), trackerCheck{}
 	s.status = wire.StatusAutocommit
+	if s.isOff("autocommit", s.view()) {
+		s.status = 0
+	}
+	s.rowCount, s.foundRows = 0, 0
 	s.inTrx.Store(false)
 }
 
 // run serves the client until it leaves.
 func (s *session) run() {
 	defer s.cancel()
+	defer s.closeStmts()
 	defer s.closeBackends()
 	if !s.greet() {
 		return
@@ -116,6 +131,11 @@ func (s *session) run() {
 	for {
 		s.client.ResetSequence()
 		f, err := s.client.ReadFrame()
+		if why := s.idleOut.Load(); why != nil {
+			s.client.SetDeadline(time.Now().Add(time.Second))
+			s.fail(why)
+			return
+		}
 		if err != nil {
 			s.readFailed(err)
 			return
@@ -138,8 +158,13 @@ func (s *session) serve(f wire.Frame) error {
 		return s.fail(wire.NewError(wire.ErrMalformedPacket, "Malformed communication packet"))
 	}
 	now := time.Now()
-	s.busySince.Store(int64(now.Sub(s.srv.started)) | 1)
+	since := int64(now.Sub(s.srv.started)) | 1
+	s.busySince.Store(since)
+	s.lastStart.Store(since)
 	err := s.command(f, now)
+	s.settle()
+	s.idleSince.Store(int64(time.Since(s.srv.started)))
+	s.seen.Store(s.state)
 	s.busySince.Store(0)
 	return err
 }
@@ -147,31 +172,53 @@ func (s *session) serve(f wire.Frame) error {
 // greet checks the schema named at login, as MySQL does, and welcomes the client.
 func (s *session) greet() bool {
 	if s.login.Database != "" {
-		if err := s.checkSchema(); err != nil {
+		err := s.checkSchema()
+		s.settle()
+		if err != nil {
 			s.client.WritePacket(asClientError(err).Append(nil, s.login.Caps))
 			s.client.Flush()
 			return false
 		}
 	}
-	return s.sendOK() == nil
+	if s.sendOK() != nil {
+		return false
+	}
+	s.client.Compress(wire.CompressionOf(s.login.Caps), s.login.ZstdLevel)
+	return true
 }
 
-// checkSchema opens the first backend connection with the schema: to the
-// source, or to any replica while there is none.
+// checkSchema asks a server whether the account may use the schema of its
+// login: the source, or any replica while there is none. What has been asked a
+// moment ago is not asked again.
 func (s *session) checkSchema() error {
+	if s.srv.schemas.fresh(s.login.User, s.login.Database) {
+		return nil
+	}
+	c, err := s.anyConn()
+	if err != nil {
+		return err
+	}
+	if err := c.AlignNow(s.state); err != nil {
+		c.Broken = true
+		return err
+	}
+	s.srv.schemas.note(s.login.User, s.login.Database)
+	return nil
+}
+
+func (s *session) anyConn() (*backend.Conn, error) {
 	v := s.view()
 	if !v.Source.Usable() {
 		for _, n := range v.Replicas {
 			if !n.Usable() {
 				continue
 			}
-			if _, err := s.replicaConn(v, n); err == nil || errors.As(err, new(*wire.Error)) {
-				return err
+			if c, err := s.replicaConn(n, true); err == nil || errors.As(err, new(*wire.Error)) {
+				return c, err
 			}
 		}
 	}
-	_, err := s.homeConn(time.Now())
-	return err
+	return s.homeConn(time.Now(), false)
 }
 
 // readFailed tells the client why its connection ends, where MySQL would.
@@ -186,6 +233,9 @@ func (s *session) readFailed(err error) {
 	case errors.Is(err, wire.ErrSequence):
 		s.client.SetSequence(1)
 		s.fail(wire.NewError(wire.ErrPacketsOutOfOrder, "Got packets out of order"))
+	case errors.Is(err, wire.ErrCompressed):
+		s.client.SetSequence(1)
+		s.fail(wire.NewError(wire.ErrNetUncompress, "Couldn't uncompress communication packet"))
 	case s.killed.Load():
 		s.fail(wire.NewError(wire.ErrQueryInterrupted, "Connection was killed"))
 	case !errors.Is(err, io.EOF):
@@ -197,43 +247,19 @@ func (s *session) readFailed(err error) {
 // must be read before the client listens to an answer.
 const skipTimeout = 30 * time.Second
 
-func (s *session) closeBackends() {
-	if s.home != nil {
-		s.quit(s.home)
-		s.home = nil
-	}
-	s.dropReplicas()
-}
-
-func (s *session) dropReplicas() {
-	for addr, c := range s.replicas {
-		s.quit(c)
-		delete(s.replicas, addr)
-	}
-	s.readTrx = nil
-}
-
-// quit closes a backend connection, politely if it is in a known state.
-func (s *session) quit(c *backend.Conn) {
-	if s.last == c {
-		s.last = nil
-	}
-	s.srv.metrics.backendOpen(c.Node.Addr).Dec()
-	c.Quit()
-	c.Broken = true // statements may still refer to it
-}
-
 // facts gathers what decide needs.
 func (s *session) facts(v *backend.View) facts {
 	return facts{
 		readOnlyTrx:   s.readTrx != nil,
 		fresh:         s.readFresh,
 		homeTrx:       s.home != nil && s.home.Status.Has(wire.StatusInTrans),
+		lazy:          s.lazy != nil,
+		lazyReadOnly:  s.lazy != nil && s.lazy.readOnly,
 		autocommitOff: s.isOff("autocommit", v),
 		readOnly:      s.isOn("transaction_read_only"),
 		nextReadOnly:  len(s.nextTrx) > 0,
 		homeOnly:      s.homeOnlyReason(),
-		userVars:      s.sticky.userVars,
+		userVars:      s.sticky.userVars || s.state.HasUserVars(),
 	}
 }
 
@@ -241,7 +267,7 @@ func (s *session) homeOnlyReason() reason {
 	switch {
 	case s.sticky.locked:
 		return reasonLockedTables
-	case s.sticky.temp:
+	case s.sticky.temp.any():
 		return reasonTempTables
 	case s.sticky.xa:
 		return reasonXA
@@ -249,7 +275,7 @@ func (s *session) homeOnlyReason() reason {
 		return reasonOneShot
 	case classifier.SystemSchema(s.state.Schema): // tables named without a schema are that node's own
 		return reasonSourceOnly
-	case s.sticky.locks > 0: // what others did under the same lock must be seen
+	case s.sticky.locks: // what others did under the same lock must be seen
 		return reasonUserLocks
 	}
 	return s.homeOnly

@@ -12,6 +12,7 @@ import (
 type benchSession struct {
 	*session
 	client, replica *pieces
+	conn            *backend.Conn
 	command, answer []byte
 	in, out         [1][]byte
 }
@@ -22,10 +23,10 @@ func newBenchSession(t testing.TB, l *lab, caps wire.Capability, command []byte)
 	login := &Login{User: "app", Database: "db", Caps: caps | wire.CapProtocol41}
 	b.session = newSession(l.srv, wire.NewConn(b.client), login, 1)
 	n := l.mon.View().Replicas[0]
-	c := &backend.Conn{Conn: wire.NewConn(b.replica), Node: n, Caps: backendCaps, Statements: map[uint32]*backend.Prepared{}}
+	c := &backend.Conn{Conn: wire.NewConn(b.replica), Node: n, Caps: backendCaps}
 	c.SetState(b.state)
-	b.replicas = map[string]*backend.Conn{n.Addr: c}
-	l.srv.metrics.backendOpen(n.Addr).Inc()
+	l.srv.pools.Adopt(c, b.want(n, false))
+	b.conn = c
 	b.in[0], b.out[0] = make([]byte, len(b.command)), make([]byte, len(b.answer))
 	return b
 }
@@ -76,10 +77,9 @@ func TestSessionExecuteAllocations(t *testing.T) {
 	b := newBenchSession(t, l, modern, []byte("\x17\x01\x00\x00\x00\x00\x01\x00\x00\x00"+untyped))
 	defer b.cancel()
 	class := l.srv.opts.Classifier.Classify([]byte("SELECT c FROM sbtest1 WHERE id=?"), b.mode)
-	b.stmts = map[uint32]*stmt{1: {id: 1, class: class, state: b.state, params: 1}}
-	for _, c := range b.replicas {
-		c.Statements[1] = &backend.Prepared{ID: 7}
-	}
+	shared := l.srv.shared.get([]byte("SELECT c FROM sbtest1 WHERE id=?"), class, b.state.Binding(), 0)
+	b.stmts = map[uint32]*stmt{1: {id: 1, sharedStmt: shared, params: 1}}
+	b.conn.AddStatement(&shared.Statement, 7)
 	b.once(t)
 	if n := testing.AllocsPerRun(200, func() { b.once(t) }); n > maxReadAllocs {
 		t.Errorf("%v allocations, want at most %d", n, maxReadAllocs)

@@ -160,7 +160,7 @@ func TestLostWriteInATransaction(t *testing.T) {
 func TestLostWriteWithStickyState(t *testing.T) {
 	l := startLab(t, 1, func(o *Options) { o.MaxWait = loginTimeout })
 	k := l.client()
-	k.run("SET @a=1")
+	k.run("SET @a=(SELECT 1)")
 	l.source.on("INSERT", func(c *fakeConn, _ string) { c.hangUp() })
 	k.wantError(wire.ErrNetRead, "lost", "INSERT INTO t VALUES (1)")
 	k.wantGone()
@@ -178,7 +178,7 @@ func TestClientLeavesDuringItsWrite(t *testing.T) {
 		c.ok(func(ok *wire.OK) { ok.AffectedRows, ok.Track = 1, wire.AppendTrackGTIDs(nil, one) })
 		c.ResetSequence()
 		_, err := c.ReadPacket()
-		read <- err // COM_QUIT, and not a reset
+		read <- err // COM_QUIT of the pool, and not a reset
 		c.closed = true
 	})
 	k := l.client()
@@ -187,6 +187,7 @@ func TestClientLeavesDuringItsWrite(t *testing.T) {
 	<-started
 	k.close()
 	finish <- true
+	l.stop() // which ends the idle connections
 	if err := <-read; err != nil {
 		t.Errorf("the connection was cut: %v", err)
 	}

@@ -38,18 +38,21 @@ func TestFacts(t *testing.T) {
 		{"read only", set("transaction_read_only", "ON"), facts{readOnly: true}},
 		{"read only 1", set("transaction_read_only", "1"), facts{readOnly: true}},
 		{"read write", set("transaction_read_only", "OFF"), facts{}},
+		{"BEGIN not sent yet", func(s *session) { s.lazy = &lazyTrx{text: "BEGIN"} }, facts{lazy: true}},
+		{"BEGIN READ ONLY not sent yet", func(s *session) { s.lazy = &lazyTrx{text: "x", readOnly: true} }, facts{lazy: true, lazyReadOnly: true}},
+		{"literals in user variables", set("@a", "1"), facts{userVars: true}},
 		{"SET TRANSACTION held", func(s *session) { s.nextTrx = []string{"SET TRANSACTION READ ONLY"} }, facts{nextReadOnly: true}},
 		{"on a replica, fresh", func(s *session) { s.readTrx, s.readFresh = &backend.Conn{}, true }, facts{readOnlyTrx: true, fresh: true}},
 		{"on a replica, used", func(s *session) { s.readTrx = &backend.Conn{} }, facts{readOnlyTrx: true}},
 		{"user variables", func(s *session) { s.sticky.userVars = true }, facts{userVars: true}},
-		{"temporary tables", func(s *session) { s.sticky.temp = true }, facts{homeOnly: reasonTempTables}},
+		{"temporary tables", func(s *session) { s.sticky.temp.some = true }, facts{homeOnly: reasonTempTables}},
 		{"LOCK TABLES", func(s *session) { s.sticky.locked = true }, facts{homeOnly: reasonLockedTables}},
-		{"locks win over temporary tables", func(s *session) { s.sticky.locked, s.sticky.temp = true, true }, facts{homeOnly: reasonLockedTables}},
+		{"locks win over temporary tables", func(s *session) { s.sticky.locked, s.sticky.temp.some = true, true }, facts{homeOnly: reasonLockedTables}},
 		{"XA", func(s *session) { s.sticky.xa = true }, facts{homeOnly: reasonXA}},
 		{"SET TRANSACTION sent", func(s *session) { s.oneShot = true }, facts{homeOnly: reasonOneShot}},
 		{"doubt", func(s *session) { s.homeOnly = reasonDoubt }, facts{homeOnly: reasonDoubt}},
 		{"untracked", func(s *session) { s.homeOnly = reasonUntracked }, facts{homeOnly: reasonUntracked}},
-		{"named locks", func(s *session) { s.sticky.locks = 1 }, facts{homeOnly: reasonUserLocks}},
+		{"named locks", func(s *session) { s.sticky.locks = true }, facts{homeOnly: reasonUserLocks}},
 	} {
 		s, v := bareSession(map[string]string{"autocommit": "ON"})
 		c.tune(s)
@@ -76,10 +79,10 @@ func TestFactsFollowTheSourcesDefaults(t *testing.T) {
 }
 
 func TestStickyState(t *testing.T) {
-	if (stickyState{}).any() {
+	if (&stickyState{}).any() {
 		t.Error("a new session has sticky state")
 	}
-	for _, s := range []stickyState{{temp: true}, {locked: true}, {xa: true}, {userVars: true}, {locks: 1}, {textPrepared: true}} {
+	for _, s := range []stickyState{{temp: tempTables{some: true}}, {locked: true}, {xa: true}, {userVars: true}, {locks: true}, {prepared: map[string]bool{"s": true}}, {handlers: 1}, {variables: true}} {
 		if !s.any() {
 			t.Errorf("%+v can be replayed", s)
 		}

@@ -91,7 +91,7 @@ func TestBudgetCountsOnlyFallbacks(t *testing.T) {
 // idOf is the id that the newest session was greeted with.
 func (l *lab) idOf(user string) (id uint32) {
 	l.srv.eachSession(func(x *session) {
-		if l.srv.userOf(x) == user {
+		if l.srv.loginOf(x).User == user {
 			id = max(id, x.id)
 		}
 	})

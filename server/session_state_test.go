@@ -95,7 +95,7 @@ func TestSessionResetForgetsState(t *testing.T) {
 	}
 	l.forget()
 	k.wantFrom("replica1", "SELECT a FROM t")
-	wantTexts(t, l.r(), "SELECT a FROM t")
+	wantTexts(t, l.r(), "SET SESSION time_zone='SYSTEM'", "SELECT a FROM t")
 	if got, want := k.route("Token"), sourceUUID+":101"; got != want {
 		t.Errorf("token %q after the reset, want %q: it stays", got, want)
 	}
@@ -181,7 +181,7 @@ func TestSessionCommitOfALostTransaction(t *testing.T) {
 func TestSessionPrepareInALostTransaction(t *testing.T) {
 	l := startLab(t, 1)
 	k := l.client()
-	k.run("BEGIN")
+	k.run("BEGIN", "INSERT INTO t VALUES (1)")
 	l.source.closeConns()
 	k.wantError(wire.ErrUnknown, "transaction was lost", "SELECT a FROM t")
 	for _, text := range []string{"SELECT a FROM t WHERE b=?", "ROLLBACK"} {
@@ -191,16 +191,18 @@ func TestSessionPrepareInALostTransaction(t *testing.T) {
 		}
 	}
 	k.run("ROLLBACK")
+	l.apply()
 	k.wantFrom("replica1", "SELECT a FROM t")
 }
 
 // State that no other connection can be given ends the session with its connection.
 func TestSessionSourceConnectionLostWithItsState(t *testing.T) {
-	for _, sticky := range []string{"CREATE TEMPORARY TABLE x (a INT)", "LOCK TABLES t READ", "SET @a=1", "SELECT GET_LOCK('a', 1)", "XA START 'x'"} {
+	for _, sticky := range []string{"CREATE TEMPORARY TABLE x (a INT)", "LOCK TABLES t READ", "SET @a=(SELECT 1)", "SELECT GET_LOCK('a', 1)", "XA START 'x'"} {
 		t.Run(sticky, func(t *testing.T) {
 			l := startLab(t, 1)
 			k := l.client()
 			k.t = t
+			l.mon.locks.Store(strings.Contains(sticky, "GET_LOCK"))
 			k.run(sticky)
 			l.source.closeConns()
 			k.wantError(wire.ErrUnknown, "connect again", "INSERT INTO t VALUES (1)")

@@ -32,11 +32,15 @@ func (s *session) causeway(class *classifier.Class) error {
 		return s.rows(statusColumns, s.statusRows())
 	case "show causeway servers":
 		return s.rows(serverColumns, s.serverRows())
+	case "show causeway pins":
+		return s.rows(pinColumns, s.pinRows())
+	case "show causeway pools":
+		return s.rows(poolColumns, s.poolRows())
 	case "show causeway route":
 		return s.rows(statusColumns, s.routeRows())
 	}
 	return s.fail(wire.NewError(wire.ErrParse,
-		"Causeway does not know '%s'; it knows SHOW CAUSEWAY STATUS, SHOW CAUSEWAY SERVERS and SHOW CAUSEWAY ROUTE", words))
+		"Causeway does not know '%s'; it knows SHOW CAUSEWAY STATUS, SERVERS, POOLS, PINS and ROUTE", words))
 }
 
 var (
@@ -152,6 +156,15 @@ func age(t, now time.Time) string {
 
 // rows answers by a result set of our own, all text.
 func (s *session) rows(columns []wire.Column, rows [][]string) error {
+	packets := make([][]byte, len(rows))
+	for i, row := range rows {
+		packets[i] = wire.AppendTextRowStrings(nil, row...)
+	}
+	return s.packets(columns, packets, 0)
+}
+
+// packets answers by a result set whose rows are encoded already.
+func (s *session) packets(columns []wire.Column, rows [][]byte, warnings uint16) error {
 	s.srv.metrics.count(localTarget, reasonLocal)
 	if err := s.client.WritePacket(wire.AppendColumnCount(nil, len(columns))); err != nil {
 		return err
@@ -163,18 +176,18 @@ func (s *session) rows(columns []wire.Column, rows [][]string) error {
 	}
 	old := !s.login.Caps.Has(wire.CapDeprecateEOF)
 	if old {
-		if err := s.client.WritePacket(wire.AppendEOF(nil, 0, s.status)); err != nil {
+		if err := s.client.WritePacket(wire.AppendEOF(nil, warnings, s.status)); err != nil {
 			return err
 		}
 	}
 	for _, row := range rows {
-		if err := s.client.WritePacket(wire.AppendTextRowStrings(nil, row...)); err != nil {
+		if err := s.client.WritePacket(row); err != nil {
 			return err
 		}
 	}
 	if old {
-		return s.send(wire.AppendEOF(nil, 0, s.status))
+		return s.send(wire.AppendEOF(nil, warnings, s.status))
 	}
-	ok := wire.OK{Header: wire.HeaderEOF, Status: s.status}
+	ok := wire.OK{Header: wire.HeaderEOF, Status: s.status, Warnings: warnings}
 	return s.send(ok.Append(nil, s.login.Caps))
 }

@@ -17,12 +17,15 @@ type trackedNews struct {
 	gtids        bool
 	disarmed     bool // a session_track variable was set
 	connCharset  bool // character_set_connection was reported
+	schema       bool // the schema was
+	insertID     bool // an OK had an insert id
 	stateChanged bool
 }
 
 // onOK takes in an OK before it is forwarded, so that the token has grown by
 // the time the client can know of its write.
 func (s *session) onOK(ok *wire.OK) error {
+	s.tracked.insertID = s.tracked.insertID || ok.LastInsertID != 0
 	if len(ok.Track) == 0 {
 		return nil
 	}
@@ -34,7 +37,7 @@ func (s *session) onTracked(kind wire.TrackKind, name, value []byte) error {
 	case wire.TrackGTIDs:
 		return s.sawGTIDs(value)
 	case wire.TrackSchema:
-		s.tracked.state = s.newsState().WithSchema(string(value))
+		s.tracked.state, s.tracked.schema = s.newsState().WithSchema(string(value)), true
 	case wire.TrackSystemVariable:
 		if backend.IsTracker(string(name)) {
 			s.tracked.disarmed = true
@@ -87,8 +90,15 @@ func (s *session) applyNews(c *backend.Conn, _ *job) {
 	if s.tracked.state == nil || s.tracked.state == s.state {
 		return
 	}
+	if c == s.home && s.state.HasUserVars() && !s.state.ReadsLiteralsAs(s.tracked.state) {
+		s.sticky.userVars = true // their literals would mean something else now
+	}
 	s.state = s.tracked.state
-	c.SetState(s.state)
+	on := s.state
+	if !s.tracked.schema && on.Schema == "" {
+		on = on.WithSchema(c.State().Schema) // which a session without one has not left
+	}
+	c.SetState(on)
 }
 
 // trackerWants is what the client asked its server to report. The defaults are

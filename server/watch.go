@@ -41,6 +41,7 @@ func (s *Server) watch(ctx context.Context) {
 				if since := x.busySince.Load(); since != 0 && since < limit {
 					s.look(x, v)
 				}
+				s.lookIdle(x, v, now)
 			})
 		}
 	}
@@ -80,7 +81,7 @@ func (s *Server) look(x *session, v *backend.View) {
 			go func() {
 				defer s.wg.Done()
 				defer s.recovered(x.id)
-				s.cutOff(c, true)
+				s.cutOff(x, c, true)
 			}()
 		}
 		return
@@ -91,12 +92,22 @@ func (s *Server) look(x *session, v *backend.View) {
 	}
 	hung := !n.Up && time.Since(n.PositionAt) > cutAfter
 	if hung || n.Incarnation.Generation != c.Node.Incarnation.Generation {
-		c.Close()
+		x.cut.begin()
+		defer x.cut.end()
+		if x.busyOn.Load() == c {
+			c.Close()
+		}
 	}
 }
 
-// cutOff stops what a backend connection is doing and closes it.
-func (s *Server) cutOff(c *backend.Conn, closeIt bool) {
+// cutOff stops what a session is doing on a connection, if it still is, and
+// closes it.
+func (s *Server) cutOff(x *session, c *backend.Conn, closeIt bool) {
+	x.cut.begin()
+	defer x.cut.end()
+	if x.busyOn.Load() != c {
+		return
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.opts.Backend.ConnectTimeout)
 	defer cancel()
 	err := backend.KillQuery(ctx, s.opts.Backend, c.Node, c.Account(), c.ThreadID)
@@ -123,7 +134,7 @@ func (s *session) kill(class *classifier.Class) (bool, error) {
 	switch {
 	case target == nil:
 		return true, s.fail(wire.NewError(wire.ErrNoSuchThread, "Unknown thread id: %d", id))
-	case s.srv.userOf(target) != s.login.User:
+	case s.srv.loginOf(target).User != s.login.User:
 		return true, s.fail(wire.NewError(errKillDenied, "You are not owner of thread %d", id))
 	}
 	c := target.busyOn.Load()
@@ -134,7 +145,7 @@ func (s *session) kill(class *classifier.Class) (bool, error) {
 		return true, errQuit
 	}
 	if c != nil {
-		s.srv.cutOff(c, false)
+		s.srv.cutOff(target, c, false)
 	}
 	if !class.KillQuery {
 		target.killed.Store(true)
@@ -160,11 +171,11 @@ func (s *Server) sessionOf(id uint32) *session {
 	return nil
 }
 
-// userOf is who a session is logged in as; COM_CHANGE_USER may be changing it.
-func (s *Server) userOf(x *session) string {
+// loginOf is who a session is logged in as; COM_CHANGE_USER may be changing it.
+func (s *Server) loginOf(x *session) *Login {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return x.login.User
+	return x.login
 }
 
 // errKillDenied is MySQL's ER_KILL_DENIED_ERROR.

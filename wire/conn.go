@@ -56,6 +56,9 @@ type Conn struct {
 	io  rawIO           // nil: through nc
 	tcp syscall.RawConn // the socket under nc, also below TLS; nil if there is none
 
+	peer net.Addr    // named by a PROXY header; nil: the socket's
+	comp *compressed // between this and nc; nil: not negotiated. Never set together with io
+
 	pooled *[bufferSize]byte
 	buf    []byte // read buffer: pooled[:], or a larger one of its own
 	r, w   int    // unread bytes are buf[r:w]
@@ -163,6 +166,8 @@ func (c *Conn) Fill() error {
 	var err error
 	if c.io != nil {
 		n, err = c.io.read(c)
+	} else if c.comp != nil {
+		n, err = c.comp.fill(c)
 	} else {
 		c.hold()
 		n, err = c.nc.Read(c.buf[c.w:])
@@ -195,7 +200,12 @@ func (c *Conn) Need(n int) error {
 func (c *Conn) SetMaxPacket(n int) { c.max = n }
 
 // ResetSequence starts a new command: the next packet, either way, is number 0.
-func (c *Conn) ResetSequence() { c.seq = 0 }
+func (c *Conn) ResetSequence() {
+	c.seq = 0
+	if c.comp != nil && c.comp.left == 0 && c.r == c.w { // else the command is in the packet of the last one
+		c.comp.seq = 0
+	}
+}
 
 // SetSequence says which number the next packet has, either way.
 func (c *Conn) SetSequence(n uint8) { c.seq = n }
@@ -230,6 +240,9 @@ func (c *Conn) ReadFrame() (Frame, error) {
 		}
 		n := len(raw) - HeaderSize
 		total += n
+		if n < MaxPayload && c.comp != nil {
+			c.comp.sync(c)
+		}
 		if n < MaxPayload && c.joined == nil {
 			return Frame{Payload: raw[HeaderSize:], Raw: raw}, nil
 		}
@@ -247,6 +260,15 @@ func (c *Conn) ReadRaw() ([]byte, error) {
 		c.release()
 	}
 	return c.readOne(0)
+}
+
+// AnswerSequence returns the number of the packet that answers what ReadRaw
+// read: the next one, or with compression the next compressed one's.
+func (c *Conn) AnswerSequence() uint8 {
+	if c.comp != nil {
+		c.comp.sync(c)
+	}
+	return c.seq
 }
 
 // SkipRest reads past what is left of a payload that was ErrPacketTooLarge, to
@@ -282,6 +304,11 @@ func (c *Conn) readOne(before int) ([]byte, error) {
 	}
 	h := c.buf[c.r:]
 	n := PayloadLength(h)
+	if h[3] != c.seq && c.comp != nil {
+		// See sync: nobody checks these. Whoever passes the packet on sees it
+		// numbered as if it came alone.
+		h[3] = c.seq
+	}
 	if h[3] != c.seq {
 		return nil, fmt.Errorf("%w: got number %d, expected %d", ErrSequence, h[3], c.seq)
 	}
@@ -367,6 +394,8 @@ func (c *Conn) write(b []byte) error {
 	var err error
 	if c.io != nil {
 		err = c.io.write(b)
+	} else if c.comp != nil {
+		err = c.comp.write(b)
 	} else {
 		_, err = c.nc.Write(b)
 	}

@@ -1,7 +1,8 @@
 // Package wire owns the bytes of the MySQL client/server protocol: packets,
 // capabilities, OK, ERR and EOF, the session-state block inside an OK, the
 // messages of both sides of the handshake, and the arithmetic of the two
-// authentication methods that Causeway speaks.
+// authentication methods that Causeway speaks. A Conn can have a layer of
+// compressed packets below it, and the header of the PROXY protocol in front.
 //
 // It never decides anything: it holds no policy, knows no cluster, logs
 // nothing, and apart from Conn touches no socket. It is a leaf: it imports

@@ -47,6 +47,7 @@ const (
 	ErrQueryTimeout          uint16 = 3024
 	ErrOfflineMode           uint16 = 3032
 	ErrSecureTransport       uint16 = 3159
+	ErrCompressionLevel      uint16 = 3923
 	ErrClientTimeout         uint16 = 4031
 )
 

@@ -31,6 +31,7 @@ var mayUse = map[string][]string{
 	"github.com/prometheus/client_golang": {"", "admin", "replicamon", "server"},
 	"github.com/prometheus/client_model":  {"server"},
 	"github.com/rs/zerolog":               {"", "admin", "replicamon", "server"},
+	"github.com/klauspost/compress/zstd":  {"wire"}, // the standard library has zlib only
 	"golang.org/x/sync":                   {""},
 	"golang.org/x/sys":                    {"wire"},
 }

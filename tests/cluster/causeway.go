@@ -116,17 +116,21 @@ password = %q
 }
 
 // withExtra appends extra to a configuration. TOML has each table once, so the
-// keys of a [monitor] table that extra begins with go into the one that is there.
+// keys of a [listen] or [monitor] table that extra begins with go into the one
+// that is there.
 func withExtra(config, extra string) string {
-	keys, ok := strings.CutPrefix(extra, "[monitor]\n")
-	if !ok {
-		return config + extra
+	for _, table := range []string{"[listen]\n", "[monitor]\n"} {
+		keys, ok := strings.CutPrefix(extra, table)
+		if !ok {
+			continue
+		}
+		keys, rest, _ := strings.Cut(keys, "\n[")
+		if rest != "" {
+			rest = "\n[" + rest
+		}
+		return strings.Replace(config, table, table+keys+"\n", 1) + rest
 	}
-	keys, rest, _ := strings.Cut(keys, "\n[")
-	if rest != "" {
-		rest = "\n[" + rest
-	}
-	return strings.Replace(config, "[monitor]\n", "[monitor]\n"+keys+"\n", 1) + rest
+	return config + extra
 }
 
 func freeAddrs() (a, b string, err error) {

@@ -53,7 +53,7 @@ func TestMySQLClientLogsIn(t *testing.T) {
 		{"native, TLS", "app", "app_pw", []string{encrypted, native}, "Cipher in use is TLS_"},
 		{"native, wrong", "app", "no", []string{clear, native}, denied},
 		{"clear text plugin is not taken up", "app", "app_pw", []string{clear, cleartext, "--enable-cleartext-plugin"}, "Not in use"},
-		{"compression is not taken up", "app", "app_pw", []string{clear, "--compression-algorithms=zstd,zlib,uncompressed"}, "Not in use"},
+		{"compression", "app", "app_pw", []string{clear, "--compression-algorithms=zstd,zlib,uncompressed"}, "Not in use"},
 		{"unknown schema", "app", "app_pw", []string{clear, "--database=no_such_schema"}, "ERROR 1049 (42000): Unknown database 'no_such_schema'"},
 		{"schema", "app", "app_pw", []string{clear, "--database=test"}, "Current database:\ttest"},
 	} {

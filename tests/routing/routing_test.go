@@ -47,7 +47,11 @@ func marked(text, m string) string {
 	if strings.Contains(text, "{m}") {
 		return strings.ReplaceAll(text, "{m}", m)
 	}
-	return "/* " + m + " */ " + text
+	verb, rest, ok := strings.Cut(text, " ")
+	if !ok || strings.ContainsAny(verb, "(;/") {
+		return "/* " + m + " */ " + text
+	}
+	return verb + " /* " + m + " */ " + rest // comments around a prepared text do not count
 }
 
 // send runs the row's statements through Causeway.

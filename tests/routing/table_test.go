@@ -1,6 +1,8 @@
 package routing
 
 import (
+	"strings"
+
 	"causeway/classifier"
 	"causeway/classifier/cases"
 )
@@ -54,8 +56,16 @@ func fromCases() []row {
 		case classifier.Read:
 			rows = append(rows, row{sql: c.SQL, to: replica})
 		case classifier.ReadSource, classifier.LockingRead:
+			if strings.HasPrefix(c.SQL, "SHOW") && strings.HasSuffix(c.SQL, "PROCESSLIST") {
+				rows = append(rows, row{sql: c.SQL, to: nobody})
+				continue
+			}
 			rows = append(rows, row{sql: c.SQL, to: source, errno: anyError})
 		case classifier.Set:
+			if _, ok := classifier.Autocommit([]byte(c.SQL), classifier.Mode{}); ok {
+				rows = append(rows, row{sql: c.SQL, to: nobody})
+				continue
+			}
 			if !c.Flags.Has(classifier.SetsGlobal) {
 				rows = append(rows, row{sql: c.SQL, to: source, errno: anyError})
 			}
@@ -130,9 +140,9 @@ var state = []row{
 
 // transactions are the source's from their first statement to their last.
 var transactions = []row{
-	{sql: "BEGIN", to: source},
-	{sql: "START TRANSACTION", to: source},
-	{sql: "START TRANSACTION READ WRITE", to: source},
+	{sql: "BEGIN", to: nobody},
+	{sql: "START TRANSACTION", to: nobody},
+	{sql: "START TRANSACTION READ WRITE", to: nobody},
 	{sql: "START TRANSACTION WITH CONSISTENT SNAPSHOT", to: source},
 	{sql: read, to: source, before: []string{"BEGIN"}},
 	{sql: read, to: source, before: []string{"START TRANSACTION"}},
@@ -144,8 +154,10 @@ var transactions = []row{
 	{sql: "ROLLBACK TO s", to: source, before: []string{"BEGIN", "SAVEPOINT s"}},
 	{sql: "RELEASE SAVEPOINT s", to: source, before: []string{"BEGIN", "SAVEPOINT s"}},
 	{sql: read, to: source, before: []string{"BEGIN", "SAVEPOINT s", "ROLLBACK TO s"}},
-	{sql: "COMMIT", to: source, before: []string{"BEGIN"}},
-	{sql: "ROLLBACK", to: source, before: []string{"BEGIN"}},
+	{sql: "COMMIT", to: nobody, before: []string{"BEGIN"}},
+	{sql: "COMMIT", to: source, before: []string{"BEGIN", read}},
+	{sql: "ROLLBACK", to: source, before: []string{"BEGIN", "SELECT 1"}},
+	{sql: "ROLLBACK", to: nobody, before: []string{"BEGIN"}},
 	{sql: read, to: replica, before: []string{"BEGIN", "COMMIT"}},
 	{sql: read, to: replica, before: []string{"BEGIN", "UPDATE t SET b = b + 1 WHERE id = 1", "COMMIT"}},
 	{sql: read, to: replica, before: []string{"BEGIN", "ROLLBACK"}},
@@ -169,7 +181,7 @@ var transactions = []row{
 
 // readOnly transactions live on one replica.
 var readOnly = []row{
-	{sql: "START TRANSACTION READ ONLY", to: replica},
+	{sql: "START TRANSACTION READ ONLY", to: nobody},
 	{sql: "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY", to: replica},
 	{sql: read, to: last, before: []string{"START TRANSACTION READ ONLY"}},
 	{sql: read, to: last, before: []string{"START TRANSACTION READ ONLY", read, "SELECT 1"}},
@@ -181,16 +193,16 @@ var readOnly = []row{
 	{sql: "UPDATE t SET b = 1", to: nobody, errno: 1792, before: []string{"START TRANSACTION READ ONLY"}},
 	{sql: "CREATE TABLE IF NOT EXISTS ro_ddl (id INT)", to: source, before: []string{"START TRANSACTION READ ONLY", read}},
 	{sql: read, to: replica, before: []string{"START TRANSACTION READ ONLY", "COMMIT"}},
-	{sql: "BEGIN", to: replica, before: []string{"SET SESSION TRANSACTION READ ONLY"}},
+	{sql: "BEGIN", to: nobody, before: []string{"SET SESSION TRANSACTION READ ONLY"}},
 	{sql: read, to: last, before: []string{"SET SESSION TRANSACTION READ ONLY", "BEGIN"}},
 	{sql: read, to: replica, before: []string{"SET SESSION TRANSACTION READ ONLY"}},
 	{sql: read, to: replica, before: []string{"SET SESSION TRANSACTION READ ONLY", "SET autocommit = 0"}},
 	{sql: read, to: last, before: []string{"SET SESSION TRANSACTION READ ONLY", "SET autocommit = 0", read}},
-	{sql: "START TRANSACTION READ WRITE", to: source, before: []string{"SET SESSION TRANSACTION READ ONLY"}},
-	{sql: "BEGIN", to: source, before: []string{"SET SESSION TRANSACTION READ ONLY", "SET SESSION TRANSACTION READ WRITE"}},
+	{sql: "START TRANSACTION READ WRITE", to: nobody, before: []string{"SET SESSION TRANSACTION READ ONLY"}},
+	{sql: "BEGIN", to: nobody, before: []string{"SET SESSION TRANSACTION READ ONLY", "SET SESSION TRANSACTION READ WRITE"}},
 	{sql: "SET TRANSACTION READ ONLY", to: nobody},
-	{sql: "BEGIN", to: replica, before: []string{"SET TRANSACTION READ ONLY"}},
-	{sql: "BEGIN", to: source, before: []string{"SET TRANSACTION READ ONLY", "BEGIN", "COMMIT"}},
+	{sql: "BEGIN", to: nobody, before: []string{"SET TRANSACTION READ ONLY"}},
+	{sql: "BEGIN", to: nobody, before: []string{"SET TRANSACTION READ ONLY", "BEGIN", "COMMIT"}},
 }
 
 // writes are the source's.

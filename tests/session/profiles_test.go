@@ -9,15 +9,19 @@ import (
 type profile struct {
 	name string
 	caps wire.Capability
+	turn int // 0: plays every script; 1 and 2: every second one
 }
 
 var profiles = []profile{
 	// mysqlnd, PyMySQL, go-sql-driver: EOF packets, no trackers.
-	{"classic", wire.CapMultiStatements | wire.CapLocalFiles},
+	{"classic", wire.CapMultiStatements | wire.CapLocalFiles, 0},
 	// libmysqlclient, Connector/J: all that the server offers.
-	{"modern", raw.Modern | wire.CapMultiStatements | wire.CapLocalFiles | wire.CapQueryAttributes},
+	{"modern", raw.Modern | wire.CapMultiStatements | wire.CapLocalFiles | wire.CapQueryAttributes, 0},
 	// Found rows instead of changed rows, trackers without DEPRECATE_EOF.
-	{"found", wire.CapMultiStatements | wire.CapLocalFiles | wire.CapFoundRows | wire.CapSessionTrack | wire.CapIgnoreSpace},
+	{"found", wire.CapMultiStatements | wire.CapLocalFiles | wire.CapFoundRows | wire.CapSessionTrack | wire.CapIgnoreSpace, 0},
+	// The same packets in compressed ones, each script with one of the methods.
+	{"zlib", raw.Modern | wire.CapMultiStatements | wire.CapLocalFiles | wire.CapQueryAttributes | wire.CapCompress, 1},
+	{"zstd", wire.CapMultiStatements | wire.CapLocalFiles | wire.CapZstd, 2},
 }
 
 // baseSchema is laid before the first script and after each that changed more

@@ -13,9 +13,13 @@ import (
 )
 
 // patient: how fast a machine that does all this at once answers is not the
-// question, so nothing counts as lost before it has had its time.
+// question, so nothing counts as lost before it has had its time. What the pool
+// need not keep it closes soon, so that what is left is a leak.
 const patient = `[monitor]
 timeout = "20s"
+[pool]
+min_idle = 0
+idle_timeout = "1s"
 [backend]
 connect_timeout = "20s"
 `

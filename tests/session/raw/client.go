@@ -92,15 +92,22 @@ func (c *Client) handshake() error {
 	}
 	r := wire.HandshakeResponse{
 		Caps: c.Caps, MaxPacket: 1 << 30, Collation: c.opt.Collation,
-		User: c.opt.User, Database: c.opt.DB, Attrs: c.opt.Attrs,
+		User: c.opt.User, Database: c.opt.DB, Attrs: c.opt.Attrs, ZstdLevel: zstdLevel,
 		AuthPlugin: c.Greeting.AuthPlugin,
 		Auth:       scramble(c.Greeting.AuthPlugin, c.opt.Password, c.Greeting.AuthData),
 	}
 	if err := c.send(r.Append(nil)); err != nil {
 		return err
 	}
-	return c.authenticate(r.AuthPlugin, c.opt.Password, c.Greeting.AuthData)
+	if err := c.authenticate(r.AuthPlugin, c.opt.Password, c.Greeting.AuthData); err != nil {
+		return err
+	}
+	c.conn.Compress(wire.CompressionOf(c.Caps), zstdLevel)
+	return nil
 }
+
+// zstdLevel is what MySQL's own clients ask for.
+const zstdLevel = 3
 
 func (c *Client) upgrade() error {
 	if !c.Caps.Has(wire.CapSSL) {

@@ -1,0 +1,114 @@
+package backend
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// LeftoverKind says what a session may still ask of its last statements on a
+// connection that it gave back. No packet has told it.
+type LeftoverKind uint8
+
+// The kinds.
+const (
+	LeftInsertID  LeftoverKind = 1 << iota // LAST_INSERT_ID()
+	LeftWarnings                           // the texts of SHOW WARNINGS
+	LeftFoundRows                          // FOUND_ROWS() after SQL_CALC_FOUND_ROWS
+)
+
+// Leftover is that, once for each time that a connection is given back.
+// Whoever takes the connection next reads it first, see Conn.Capture; until
+// then the session can take its connection back and find all in its place.
+type Leftover struct {
+	Kind  LeftoverKind
+	owner *Owner
+	done  chan struct{}
+	// dropped: its session does not care any more.
+	dropped atomic.Bool
+
+	// Valid once Await returned nil.
+	InsertID, FoundRows string
+	Warnings            [][]string
+	err                 error
+}
+
+// NewLeftover returns what to give to Put.
+func NewLeftover(kind LeftoverKind, owner *Owner) *Leftover {
+	return &Leftover{Kind: kind, owner: owner, done: make(chan struct{})}
+}
+
+// Drop tells that nobody will ask.
+func (l *Leftover) Drop() {
+	if l != nil {
+		l.dropped.Store(true)
+	}
+}
+
+// Await waits until the connection's next session has read it.
+func (l *Leftover) Await(ctx context.Context) error {
+	select {
+	case <-l.done:
+		return l.err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Done tells whether the connection has gone to another session, or is closed.
+func (l *Leftover) Done() bool {
+	select {
+	case <-l.done:
+		return true
+	default:
+		return false
+	}
+}
+
+func (l *Leftover) lost(err error) {
+	l.err = err
+	close(l.done)
+}
+
+// Capture reads what its session may still ask for of a connection.
+func (c *Conn) Capture(l *Leftover) error {
+	if l.dropped.Load() {
+		close(l.done)
+		return nil
+	}
+	c.SetDeadline(deadlineIn(c.cfg.ConnectTimeout))
+	defer c.SetDeadline(noDeadline)
+	err := c.captureInto(l)
+	if err != nil {
+		c.Broken = true
+	}
+	l.err = err
+	close(l.done)
+	return err
+}
+
+// captureInto asks in this order because SHOW WARNINGS leaves the diagnostics
+// alone, and a SELECT does not.
+func (c *Conn) captureInto(l *Leftover) error {
+	if l.Kind&LeftWarnings != 0 {
+		rows, err := c.QueryAll("SHOW WARNINGS")
+		if err != nil {
+			return err
+		}
+		l.Warnings = rows
+	}
+	if l.Kind&LeftFoundRows != 0 {
+		row, err := c.Query("SELECT FOUND_ROWS()")
+		if err != nil {
+			return err
+		}
+		l.FoundRows = row[0]
+	}
+	if l.Kind&LeftInsertID != 0 {
+		row, err := c.Query("SELECT LAST_INSERT_ID()")
+		if err != nil {
+			return err
+		}
+		l.InsertID, c.InsertID = row[0], row[0]
+	}
+	return nil
+}

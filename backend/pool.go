@@ -1,0 +1,472 @@
+package backend
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"causeway/wire"
+)
+
+// PoolOptions bound the shared connections to each node.
+type PoolOptions struct {
+	Max         int           // connections to one node, of all accounts together
+	MinIdle     int           // kept open, though nobody needs them now
+	IdleTimeout time.Duration // one above MinIdle that is idle for longer is closed
+	Lifetime    time.Duration // an older one is closed once it is idle
+	Wait        time.Duration // how long a statement waits for a connection
+	Queue       int           // how many may wait for one node
+	Statements  int           // prepared statements kept on one connection
+}
+
+// Pools holds the connections that no session is using, by node. Sessions take
+// one for a statement and give it back; see Get, Retake, Put and Discard.
+type Pools struct {
+	cfg  *Config
+	opts PoolOptions
+
+	mu    sync.Mutex
+	nodes map[string]*pool
+	last  atomic.Pointer[Want] // that opened a connection, see warm
+
+	// charsets remembers what a login with a collation sets the variables of
+	// charsetVariables to, by collation.
+	charsets sync.Map
+
+	// Counters, for metrics.
+	Opened, Waited, TimedOut, Refused, Resets, Captures atomic.Uint64
+}
+
+// NewPools returns empty pools.
+func NewPools(cfg *Config, opts PoolOptions) *Pools {
+	return &Pools{cfg: cfg, opts: opts, nodes: map[string]*pool{}}
+}
+
+// Owner marks whose a connection was last. A session has one of its own.
+type Owner struct{ _ byte }
+
+// Want says what kind of connection a statement needs.
+type Want struct {
+	Node    *Node
+	Account Account
+	State   *State // to be preferred; the caller aligns the connection itself
+	// SchemaFree: the statement means the same in any schema.
+	SchemaFree bool
+	Base       map[string]string // see Open
+	BaseSeq    uint64            // of the source's defaults, see Node.DefaultsSeq
+	Owner      *Owner
+}
+
+// key is what must be equal for a connection to serve an account's statements.
+type key struct {
+	user string
+	caps wire.Capability
+	tls  bool
+}
+
+func keyOf(a Account) key { return key{a.User, a.Caps, a.TLS} }
+
+// pool is the connections to one node.
+type pool struct {
+	addr string
+
+	mu      sync.Mutex
+	idle    []*Conn // in the order of their return
+	open    int     // idle, in use, or being opened
+	waiters []*waiter
+}
+
+type waiter struct {
+	want  *Want
+	grant chan grant // of one
+}
+
+// grant is a connection, or without one the right to open one.
+type grant struct{ conn *Conn }
+
+// PoolFull: no connection came free in time, or too many wait already.
+type PoolFull struct {
+	Addr   string
+	Limit  string // the option that bounds it, with its value
+	Waited time.Duration
+}
+
+func (e *PoolFull) Error() string {
+	return fmt.Sprintf("no connection to %s came free within %v: %s", e.Addr, e.Waited.Round(time.Millisecond), e.Limit)
+}
+
+func (p *Pools) of(addr string) *pool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pl := p.nodes[addr]
+	if pl == nil {
+		pl = &pool{addr: addr}
+		p.nodes[addr] = pl
+	}
+	return pl
+}
+
+// Get leases a connection: an idle one, a new one, or the next that comes free.
+// wait false: it does not wait, but returns a *PoolFull at once.
+func (p *Pools) Get(ctx context.Context, w *Want, wait bool) (*Conn, error) {
+	pl := p.of(w.Node.Addr)
+	for {
+		c, open, err := p.lease(ctx, pl, w, wait)
+		if err != nil {
+			return nil, err
+		}
+		if open {
+			return p.openNew(ctx, pl, w)
+		}
+		if err := p.takeOver(c, w.Owner); err == nil {
+			return c, nil
+		}
+		p.Discard(c)
+	}
+}
+
+// lease returns an idle connection or true: the caller may open one.
+func (p *Pools) lease(ctx context.Context, pl *pool, w *Want, wait bool) (*Conn, bool, error) {
+	pl.mu.Lock()
+	if len(pl.waiters) == 0 {
+		if c := pl.take(w); c != nil {
+			pl.mu.Unlock()
+			return c, false, nil
+		}
+		if pl.open < p.opts.Max {
+			pl.open++
+			pl.mu.Unlock()
+			return nil, true, nil
+		}
+		if len(pl.idle) > 0 { // of another account, or another kind: its place is needed
+			victim := pl.idle[0]
+			pl.idle = append(pl.idle[:0], pl.idle[1:]...)
+			victim.idle = false
+			pl.mu.Unlock()
+			p.retire(victim)
+			return nil, true, nil
+		}
+	}
+	if !wait {
+		pl.mu.Unlock()
+		return nil, false, &PoolFull{Addr: pl.addr, Limit: p.maxText()}
+	}
+	if len(pl.waiters) >= p.opts.Queue {
+		pl.mu.Unlock()
+		p.Refused.Add(1)
+		return nil, false, &PoolFull{Addr: pl.addr, Limit: fmt.Sprintf("[pool] queue=%d statements wait already", p.opts.Queue)}
+	}
+	me := &waiter{want: w, grant: make(chan grant, 1)}
+	pl.waiters = append(pl.waiters, me)
+	pl.mu.Unlock()
+	return p.await(ctx, pl, me)
+}
+
+func (p *Pools) maxText() string {
+	return fmt.Sprintf("[pool] max_connections=%d are in use", p.opts.Max)
+}
+
+// await waits for its turn.
+func (p *Pools) await(ctx context.Context, pl *pool, me *waiter) (*Conn, bool, error) {
+	p.Waited.Add(1)
+	start := time.Now()
+	timer := time.NewTimer(p.opts.Wait)
+	defer timer.Stop()
+	select {
+	case g := <-me.grant:
+		return g.conn, g.conn == nil, nil
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	if !pl.leave(me) { // the grant came all the same
+		g := <-me.grant
+		return g.conn, g.conn == nil, nil
+	}
+	if ctx.Err() != nil {
+		return nil, false, ctx.Err()
+	}
+	p.TimedOut.Add(1)
+	return nil, false, &PoolFull{Addr: pl.addr, Limit: p.maxText(), Waited: time.Since(start)}
+}
+
+// leave takes a waiter out of the queue; false: it has been served.
+func (pl *pool) leave(me *waiter) bool {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	for i, w := range pl.waiters {
+		if w == me {
+			pl.waiters = append(pl.waiters[:i], pl.waiters[i+1:]...)
+			return true
+		}
+	}
+	return false
+}
+
+// takeLimit bounds how many idle connections are looked at for a better one.
+const takeLimit = 64
+
+// take removes the idle connection that fits best: one in the wanted state,
+// else one in its schema, else the one used last. One on which another session
+// may still ask for its last insert id or warnings comes after all others.
+func (pl *pool) take(w *Want) *Conn {
+	best, score := -1, -1
+	for i, seen := len(pl.idle)-1, 0; i >= 0 && seen < takeLimit; i, seen = i-1, seen+1 {
+		c := pl.idle[i]
+		if !c.Fits(w) {
+			continue
+		}
+		s := c.rank(w)
+		if s > score {
+			best, score = i, s
+		}
+		if s == topRank {
+			break
+		}
+	}
+	if best < 0 {
+		return nil
+	}
+	c := pl.idle[best]
+	pl.idle = append(pl.idle[:best], pl.idle[best+1:]...)
+	c.idle = false
+	return c
+}
+
+const topRank = 7
+
+// rank tells how little work a connection needs before it can serve.
+func (c *Conn) rank(w *Want) int {
+	r := 0
+	if c.left == nil || c.left.owner == w.Owner {
+		r += 4
+	}
+	switch {
+	case c.state.Same(w.State):
+		r += 3
+	case c.state.Schema == w.State.Schema && c.state.sameMeaning(w.State):
+		r += 2
+	case c.state.Schema == w.State.Schema:
+		r++
+	}
+	return r
+}
+
+// Fits tells whether a connection may be used for what is wanted at all.
+func (c *Conn) Fits(w *Want) bool {
+	return c.Node.Addr == w.Node.Addr && keyOf(c.account) == keyOf(w.Account) &&
+		c.Node.Incarnation.Generation == w.Node.Incarnation.Generation && c.Node.Role == w.Node.Role &&
+		c.baseSeq == w.BaseSeq && c.servesCharset(w) &&
+		(w.SchemaFree || w.State.Schema != "" || c.state.Schema == "")
+}
+
+// servesCharset: as long as it is not known what a login's collation means, a
+// login with it has to tell.
+func (c *Conn) servesCharset(w *Want) bool {
+	return w.State.HasCharset() || c.account.Collation == w.Account.Collation && c.state.charsetIs(c.charset)
+}
+
+// openNew opens a connection for which there is room.
+func (p *Pools) openNew(ctx context.Context, pl *pool, w *Want) (*Conn, error) {
+	schema := w.State.Schema
+	c, err := Open(ctx, p.cfg, w.Node, w.Account, schema, w.Base)
+	if err != nil {
+		pl.freed()
+		return nil, err
+	}
+	p.Opened.Add(1)
+	p.last.Store(w)
+	c.pool, c.owner, c.baseSeq = pl, w.Owner, w.BaseSeq
+	c.maxStatements = p.opts.Statements
+	p.charsets.LoadOrStore(w.Account.Collation, c.charset)
+	return c, nil
+}
+
+// Adopt puts a connection that was opened elsewhere into the pool of its node,
+// as an idle one that serves w. For tests.
+func (p *Pools) Adopt(c *Conn, w *Want) {
+	pl := p.of(c.Node.Addr)
+	pl.mu.Lock()
+	pl.open++
+	pl.mu.Unlock()
+	c.pool, c.account, c.baseSeq, c.cfg = pl, w.Account, w.BaseSeq, p.cfg
+	p.charsets.LoadOrStore(w.Account.Collation, c.charset)
+	c.state = c.state.WithCharset(c.charset)
+	p.Put(c, nil)
+}
+
+// freed gives a place that came free to whoever waits.
+func (pl *pool) freed() {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	if len(pl.waiters) > 0 {
+		pl.next().grant <- grant{}
+		return
+	}
+	pl.open--
+}
+
+// next removes the first waiter.
+func (pl *pool) next() *waiter {
+	w := pl.waiters[0]
+	pl.waiters[0] = nil
+	pl.waiters = pl.waiters[1:]
+	return w
+}
+
+// idleCheck is how long a connection must have been idle to be looked at
+// before it is used again.
+var idleCheck atomic.Int64
+
+func init() { idleCheck.Store(int64(200 * time.Millisecond)) }
+
+// SetIdleCheck changes it, for tests.
+func SetIdleCheck(d time.Duration) { idleCheck.Store(int64(d)) }
+
+// Closed tells whether the server has closed a connection that was idle.
+func (c *Conn) Closed(now time.Time) bool {
+	return now.Sub(c.LastUsed) > time.Duration(idleCheck.Load()) && c.PeerClosed()
+}
+
+// takeOver makes an idle connection that of another session: it is looked at
+// without a round trip, and what its last session may still ask for is kept.
+func (p *Pools) takeOver(c *Conn, owner *Owner) error {
+	if c.Closed(time.Now()) {
+		return errPeerClosed
+	}
+	if c.owner != owner {
+		c.Turn++
+	}
+	if c.left != nil && c.left.owner != owner {
+		p.Captures.Add(1)
+		if err := c.Capture(c.left); err != nil {
+			return err
+		}
+	}
+	c.left = nil
+	c.owner = owner
+	return nil
+}
+
+var errPeerClosed = errors.New("the server closed the connection")
+
+// Retake takes a connection back that was given back, if nobody has had it
+// since; what the server keeps of its last statement is still there. With w it
+// must fit that as well.
+func (p *Pools) Retake(c *Conn, owner *Owner, w *Want) bool {
+	pl := p.of(c.Node.Addr)
+	pl.mu.Lock()
+	if !c.idle || c.owner != owner || w != nil && !c.Fits(w) {
+		pl.mu.Unlock()
+		return false
+	}
+	for i := len(pl.idle) - 1; i >= 0; i-- {
+		if pl.idle[i] == c {
+			pl.idle = append(pl.idle[:i], pl.idle[i+1:]...)
+			break
+		}
+	}
+	c.idle = false
+	pl.mu.Unlock()
+	if c.Closed(time.Now()) {
+		if c.left != nil {
+			c.left.lost(errPeerClosed)
+		}
+		p.Discard(c)
+		return false
+	}
+	c.left = nil
+	return true
+}
+
+// Put gives a connection back. It must not be in a transaction or hold
+// anything that its session alone may see; left, which may be nil, is what the
+// session may still ask for.
+func (p *Pools) Put(c *Conn, left *Leftover) {
+	if c.Broken {
+		p.Discard(c)
+		return
+	}
+	c.left = left
+	pl := c.pool
+	pl.mu.Lock()
+	if len(pl.waiters) == 0 {
+		c.idle = true
+		pl.idle = append(pl.idle, c)
+		pl.mu.Unlock()
+		return
+	}
+	w := pl.next()
+	if c.Fits(w.want) {
+		w.grant <- grant{c}
+		pl.mu.Unlock()
+		return
+	}
+	pl.mu.Unlock()
+	p.retire(c)
+	w.grant <- grant{}
+}
+
+// Discard closes a connection for good.
+func (p *Pools) Discard(c *Conn) {
+	if c.left != nil {
+		c.left.lost(errDiscarded)
+		c.left = nil
+	}
+	c.Quit()
+	c.Broken = true
+	if c.pool != nil {
+		c.pool.freed()
+		c.pool = nil
+	}
+}
+
+var errDiscarded = errors.New("the connection was closed")
+
+// retire closes a connection whose place is used otherwise.
+func (p *Pools) retire(c *Conn) {
+	if c.left != nil {
+		c.Capture(c.left)
+		c.left = nil
+	}
+	c.Quit()
+	c.Broken = true
+	c.pool = nil
+}
+
+// Reset brings a connection back into the state of a new one.
+func (p *Pools) Reset(c *Conn) error {
+	p.Resets.Add(1)
+	return c.Reset()
+}
+
+// Charset returns what a login with a collation sets charsetVariables to, as
+// the first connection that had it has seen.
+func (p *Pools) Charset(collation uint16) (values [4]string, known bool) {
+	v, ok := p.charsets.Load(collation)
+	if !ok {
+		return values, false
+	}
+	return v.([4]string), true
+}
+
+// PoolStats are the connections to one node.
+type PoolStats struct {
+	Addr                string
+	Open, Idle, Waiting int
+}
+
+// Stats returns the numbers of every node.
+func (p *Pools) Stats() []PoolStats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := make([]PoolStats, 0, len(p.nodes))
+	for _, pl := range p.nodes {
+		pl.mu.Lock()
+		out = append(out, PoolStats{pl.addr, pl.open, len(pl.idle), len(pl.waiters)})
+		pl.mu.Unlock()
+	}
+	return out
+}

@@ -1,0 +1,110 @@
+package backend
+
+import (
+	"context"
+	"time"
+)
+
+// Tend keeps the idle connections fit until ctx ends: it closes those that are
+// too old, idle for too long, or belong to a node as it no longer is, and keeps
+// MinIdle of each open for the accounts that are in use.
+func (p *Pools) Tend(ctx context.Context, view func() *View) {
+	tick := time.NewTicker(time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			p.closeIdle()
+			return
+		case now := <-tick.C:
+			v := view()
+			for _, pl := range p.all() {
+				n := v.Node(pl.addr)
+				for _, c := range pl.unfit(n, now, p.opts) {
+					p.retire(c)
+					pl.freed()
+				}
+				if n.Usable() {
+					p.warm(ctx, pl, n)
+				}
+			}
+		}
+	}
+}
+
+func (p *Pools) all() []*pool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := make([]*pool, 0, len(p.nodes))
+	for _, pl := range p.nodes {
+		out = append(out, pl)
+	}
+	return out
+}
+
+func (p *Pools) closeIdle() {
+	for _, pl := range p.all() {
+		pl.mu.Lock()
+		idle := pl.idle
+		pl.idle = nil
+		pl.open -= len(idle)
+		for _, c := range idle {
+			c.idle = false
+		}
+		pl.mu.Unlock()
+		for _, c := range idle {
+			c.Quit()
+		}
+	}
+}
+
+// unfit removes the idle connections that must not, or need not, be kept. The
+// one idle for longest goes first.
+func (pl *pool) unfit(n *Node, now time.Time, o PoolOptions) []*Conn {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	var out []*Conn
+	keep := pl.idle[:0]
+	for _, c := range pl.idle {
+		other := n == nil || n.Incarnation.Generation != c.Node.Incarnation.Generation || n.Role != c.Node.Role
+		old := o.Lifetime > 0 && now.Sub(c.Established) > o.Lifetime+c.jitter(o.Lifetime)
+		spare := o.IdleTimeout > 0 && now.Sub(c.LastUsed) > o.IdleTimeout && pl.open-len(out) > o.MinIdle
+		if other || old || spare || c.Closed(now) {
+			c.idle = false
+			out = append(out, c)
+			continue
+		}
+		keep = append(keep, c)
+	}
+	clear(pl.idle[len(keep):])
+	pl.idle = keep
+	return out
+}
+
+// jitter spreads the ends of connections that were opened together.
+func (c *Conn) jitter(life time.Duration) time.Duration {
+	return life / 10 * time.Duration(c.ThreadID%16) / 16
+}
+
+// warm opens a connection to a node that has fewer than it should, one at a
+// time: a node that comes back is not stormed.
+func (p *Pools) warm(ctx context.Context, pl *pool, n *Node) {
+	w := p.last.Load()
+	if w == nil || p.opts.MinIdle == 0 {
+		return
+	}
+	pl.mu.Lock()
+	short := pl.open < min(p.opts.MinIdle, p.opts.Max)
+	if short {
+		pl.open++
+	}
+	pl.mu.Unlock()
+	if !short {
+		return
+	}
+	c, err := p.openNew(ctx, pl, &Want{Node: n, Account: w.Account, State: w.State, Base: w.Base, BaseSeq: w.BaseSeq})
+	if err == nil {
+		c.LastUsed = time.Now()
+		p.Put(c, nil)
+	}
+}

@@ -1,0 +1,144 @@
+package classifier
+
+import "strings"
+
+// UserVars returns the user variables that a SET assigns with the texts of
+// their values, names in lower case without the @; ok is false if one of the
+// values is not a literal that means the same wherever it is set.
+func UserVars(sql []byte, m Mode) (names, values []string, ok bool) {
+	lx := lexer{src: sql, mode: m}
+	var toks []token
+	for {
+		t := lx.next()
+		if t.kind == tokEOF || t.kind == tokSemi {
+			break
+		}
+		toks = append(toks, *t)
+	}
+	if lx.notes != 0 || len(toks) < 4 {
+		return nil, nil, false
+	}
+	for _, item := range cutItems(sql, toks[1:]) {
+		if item[0].kind != tokUserVar {
+			continue
+		}
+		value, ok := literalText(sql, item)
+		if !ok {
+			return nil, nil, false
+		}
+		names = append(names, strings.ToLower(unquote(string(sql[item[0].start+1:item[0].end]))))
+		values = append(values, value)
+	}
+	return names, values, true
+}
+
+// cutItems cuts a list at its top-level commas.
+func cutItems(sql []byte, toks []token) [][]token {
+	var items [][]token
+	depth, from := 0, 0
+	for i, t := range toks {
+		if t.kind != tokOp {
+			continue
+		}
+		switch string(sql[t.start:t.end]) {
+		case "(":
+			depth++
+		case ")":
+			depth--
+		case ",":
+			if depth == 0 && i > from {
+				items = append(items, toks[from:i])
+				from = i + 1
+			}
+		}
+	}
+	if from < len(toks) {
+		items = append(items, toks[from:])
+	}
+	return items
+}
+
+// literalText is the value of @x = literal, @x := literal, @x = -1.
+func literalText(sql []byte, item []token) (string, bool) {
+	if len(item) < 3 || len(item) > 4 {
+		return "", false
+	}
+	if op := string(sql[item[1].start:item[1].end]); op != "=" && op != ":=" {
+		return "", false
+	}
+	value := item[2:]
+	sign := ""
+	if len(value) == 2 {
+		sign = string(sql[value[0].start:value[0].end])
+		if sign != "-" && sign != "+" || value[1].kind != tokNumber {
+			return "", false
+		}
+		value = value[1:]
+	}
+	text := string(sql[value[0].start:value[0].end])
+	switch value[0].kind {
+	case tokNumber:
+		return sign + text, true
+	case tokString: // only ASCII means the same under every client charset
+		return text, isASCII([]byte(text)) && (text[0] == '\'' || text[0] == '"')
+	case tokWord:
+		switch strings.ToLower(text) {
+		case "null", "true", "false":
+			return text, true
+		}
+	}
+	return "", false
+}
+
+// Autocommit returns what SET autocommit = literal sets; ok is false for all
+// other texts.
+func Autocommit(sql []byte, m Mode) (on, ok bool) {
+	lx := lexer{src: sql, mode: m}
+	var words []string
+	for {
+		t := lx.next()
+		if t.kind == tokEOF {
+			break
+		}
+		if t.kind == tokSemi {
+			continue
+		}
+		words = append(words, strings.ToLower(string(sql[t.start:t.end])))
+	}
+	if lx.notes != 0 || len(words) < 4 {
+		return false, false
+	}
+	switch strings.Join(words[:len(words)-1], " ") {
+	case "set autocommit =", "set session autocommit =", "set local autocommit =", "set @@autocommit =", "set @@session . autocommit =", "set @@local . autocommit =":
+	default:
+		return false, false
+	}
+	switch words[len(words)-1] {
+	case "1", "on", "true":
+		return true, true
+	case "0", "off", "false":
+		return false, true
+	}
+	return false, false
+}
+
+// TrimComments returns the text without the comments and blanks before and
+// after it. Comments inside it stay: names of columns may have them.
+func TrimComments(sql []byte, m Mode) []byte {
+	lx := lexer{src: sql, mode: m}
+	first, last := -1, 0
+	for {
+		t := lx.next()
+		if t.kind == tokEOF {
+			break
+		}
+		if first < 0 {
+			first = t.start
+		}
+		last = t.end
+	}
+	if first < 0 || lx.notes != 0 {
+		return sql
+	}
+	return sql[first:last]
+}

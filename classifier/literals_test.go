@@ -1,0 +1,74 @@
+package classifier
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestUserVars(t *testing.T) {
+	for _, c := range []struct {
+		sql           string
+		names, values []string
+		ok            bool
+	}{
+		{"SET @a = 1", []string{"a"}, []string{"1"}, true},
+		{"set @A := 'x', @`b c` = -1.5 , @d=NULL;", []string{"a", "b c", "d"}, []string{"'x'", "-1.5", "NULL"}, true},
+		{"SET @a=0x1f, sql_mode='', @b = \"it''s\"", []string{"a", "b"}, []string{"0x1f", `"it''s"`}, true},
+		{"SET @a = (SELECT 1)", nil, nil, false},
+		{"SET @a = 1 + 1", nil, nil, false},
+		{"SET @a = @b", nil, nil, false},
+		{"SET @a = 1, @b = NOW()", nil, nil, false},
+		{"SET @a = 'é'", nil, nil, false},
+		{"SET @a = _latin1'x'", nil, nil, false},
+		{"SET @a = N'x'", nil, nil, false},
+		{"SET @a = 'x' COLLATE utf8mb4_bin", nil, nil, false},
+		{"SET @a = ?", nil, nil, false},
+		{"SET /*!80000 @a = 1 */", nil, nil, false},
+		{"SET @a = 'x", nil, nil, false},
+	} {
+		names, values, ok := UserVars([]byte(c.sql), Mode{})
+		if ok != c.ok || ok && (!slices.Equal(names, c.names) || !slices.Equal(values, c.values)) {
+			t.Errorf("%s: %q %q %v", c.sql, names, values, ok)
+		}
+	}
+}
+
+func TestAutocommit(t *testing.T) {
+	for sql, want := range map[string]string{
+		"SET autocommit=0": "off", "set session autocommit = OFF;": "off", "SET @@autocommit=1": "on",
+		"SET @@session.autocommit = TRUE": "on", "set /*x*/ local autocommit = 1": "on",
+		"SET GLOBAL autocommit=0": "", "SET autocommit=0, sql_mode=''": "", "SET autocommit=@x": "",
+		"SET autocommit=DEFAULT": "", "SET autocommit = 1 + 0": "", "SET autocommit=0; SELECT 1": "",
+	} {
+		got := ""
+		if on, ok := Autocommit([]byte(sql), Mode{}); ok && on {
+			got = "on"
+		} else if ok {
+			got = "off"
+		}
+		if got != want {
+			t.Errorf("%s: %q, want %q", sql, got, want)
+		}
+	}
+}
+
+func TestNamesOfTemporaryTables(t *testing.T) {
+	c := New(Options{})
+	for sql, want := range map[string][]string{
+		"CREATE TEMPORARY TABLE t (a INT)":                    {"t"},
+		"create temporary table if not exists `S`.`T` select": {"s.t"},
+		"DROP TEMPORARY TABLE IF EXISTS a, s.b":               {"a", "s.b"},
+		"DROP TABLE a, `b`":                                   {"a", "b"},
+		"PREPARE S FROM 'SELECT 1'":                           {"prepare", "s"},
+		"EXECUTE s USING @a":                                  {"execute", "s"},
+		"DEALLOCATE PREPARE s":                                {"deallocate", "s"},
+		"DROP PREPARE s":                                      {"deallocate", "s"},
+		"HANDLER t OPEN":                                      {"open"},
+		"HANDLER s.t CLOSE":                                   {"close"},
+		"HANDLER t READ FIRST":                                {"read"},
+	} {
+		if got := c.Classify([]byte(sql), Mode{}).Names; !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", sql, got, want)
+		}
+	}
+}

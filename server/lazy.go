@@ -1,0 +1,117 @@
+package server
+
+import (
+	"regexp"
+	"strings"
+
+	"causeway/classifier"
+	"causeway/wire"
+)
+
+// lazyTrx is a transaction that has begun for the client only. A server hears
+// of it with the first statement, so that one that stays empty costs nothing.
+type lazyTrx struct {
+	text     string // BEGIN or START TRANSACTION, as the client wrote it
+	readOnly bool   // may still go to a replica
+}
+
+// trxForms are the statements, by digest, that cannot fail: any other text is
+// for a server to judge.
+var trxForms = regexp.MustCompile(`^(?i:(begin|start transaction)( work)?( read (only|write))?|(commit|rollback)( work)?( and (no )?chain)?( (no )?release)?)( ?;)?$`)
+
+// answerHere serves statements of transactions that no server need hear of yet.
+func (s *session) answerHere(class *classifier.Class, text []byte) (bool, error) {
+	if class.Is(classifier.MultiStatement) || s.aborted != "" || s.readTrx != nil || s.oneShot ||
+		s.home != nil && s.home.Status.Has(wire.StatusInTrans) || s.sticky.locked || s.sticky.xa ||
+		class.Kind != classifier.Set && !trxForms.MatchString(class.Digest) {
+		return false, nil
+	}
+	switch {
+	case class.Kind == classifier.Begin && !class.Trx.Snapshot:
+		return true, s.beginLazily(class, text)
+	case class.Kind == classifier.Commit, class.Kind == classifier.Rollback:
+		return s.endLazily(class)
+	case class.Kind == classifier.Set && class.Is(classifier.SetsAutocommit) && s.lazy == nil:
+		if on, ok := classifier.Autocommit(text, s.mode); ok {
+			return true, s.setAutocommit(on)
+		}
+	}
+	return false, nil
+}
+
+func (s *session) beginLazily(class *classifier.Class, text []byte) error {
+	if s.lazy == nil || class.Trx != (classifier.Trx{}) { // a bare BEGIN keeps the characteristics
+		f := s.facts(s.view())
+		s.lazy = &lazyTrx{text: string(text), readOnly: class.Trx.ReadOnly || (f.readOnly || f.nextReadOnly) && !class.Trx.ReadWrite}
+	}
+	s.inTrx.Store(true) // a stop of the server waits for it
+	s.status |= wire.StatusInTrans
+	s.status &^= wire.StatusInTransReadonly
+	if s.lazy.readOnly {
+		s.status |= wire.StatusInTransReadonly
+	}
+	return s.answeredHere(class)
+}
+
+// endLazily ends a transaction that no server knows of. Without one there is
+// nothing to end, unless the connection that the session holds has more to it.
+func (s *session) endLazily(class *classifier.Class) (bool, error) {
+	if s.home != nil && s.lazy == nil || s.completes() {
+		return false, nil
+	}
+	if s.lazy == nil && (len(s.nextTrx) > 0 || class.Is(classifier.Chain)) {
+		return false, nil
+	}
+	if !class.Is(classifier.Chain) {
+		s.lazy, s.nextTrx = nil, nil
+		s.inTrx.Store(false)
+		s.status &^= trxStatus
+	}
+	if err := s.answeredHere(class); err != nil {
+		return true, err
+	}
+	if class.Is(classifier.Release) {
+		return true, errQuit
+	}
+	return true, nil
+}
+
+// completes tells whether completion_type makes COMMIT do more.
+func (s *session) completes() bool {
+	v, ok := s.state.Var("completion_type")
+	return ok && v != "0" && !strings.EqualFold(v, "NO_CHAIN")
+}
+
+// setAutocommit changes the session's state only: it is replayed before the
+// next statement.
+func (s *session) setAutocommit(on bool) error {
+	value := "OFF"
+	s.status &^= wire.StatusAutocommit
+	if on {
+		value = "ON"
+		s.status |= wire.StatusAutocommit
+	}
+	s.state = s.state.WithVar("autocommit", value)
+	s.noteHere()
+	ok := wire.OK{Status: s.status}
+	ok.Track = s.filterTrack(wire.AppendTrackVariable(nil, "autocommit", value))
+	if ok.Track != nil {
+		ok.Status |= wire.StatusSessionStateChanged
+	}
+	return s.send(ok.Append(s.scratch[:0], s.login.Caps))
+}
+
+func (s *session) answeredHere(class *classifier.Class) error {
+	s.route = route{reason: reasonLocal, digest: class.Digest}
+	s.noteHere()
+	return s.sendOK()
+}
+
+// noteHere counts a statement that was answered here and that leaves no
+// diagnostics.
+func (s *session) noteHere() {
+	s.srv.metrics.count(localTarget, reasonLocal)
+	s.last, s.refused, s.stale = nil, nil, nil
+	s.lastLeft.Drop()
+	s.lastLeft, s.warnings, s.rowCount, s.calcFound = nil, 0, 0, false
+}

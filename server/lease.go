@@ -1,0 +1,332 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"causeway/backend"
+	"causeway/classifier"
+	"causeway/wire"
+)
+
+// lease takes a connection to a node from its pool, in whatever state it is:
+// exchange aligns it. The session's own last one comes first, if nobody has had
+// it since: what the server keeps of a statement is then still there.
+func (s *session) lease(n *backend.Node, own *backend.Conn, free, wait bool) (*backend.Conn, error) {
+	w := s.want(n, free)
+	if own != nil && s.srv.pools.Retake(own, &s.owner, w) {
+		return own, nil
+	}
+	c, err := s.srv.pools.Get(s.ctx, w, wait)
+	if err == nil {
+		s.knowCharset()
+		return c, nil
+	}
+	var full *backend.PoolFull
+	if errors.As(err, &full) {
+		if !wait {
+			return nil, err
+		}
+		return nil, wire.NewError(wire.ErrTooManyConnections, "Causeway: %v; end transactions sooner, or raise it", err)
+	}
+	if s.ctx.Err() != nil {
+		return nil, err
+	}
+	s.srv.metrics.backendFailed(n.Addr)
+	var refused *wire.Error
+	if errors.As(err, &refused) {
+		s.srv.warnRefused(n.Addr, s.login.User, refused)
+	} else {
+		s.srv.opts.Monitor.Report(n.Addr, n.Incarnation.Generation, err.Error())
+	}
+	return nil, err
+}
+
+// want describes a connection of this session to a node.
+func (s *session) want(n *backend.Node, free bool) *backend.Want {
+	s.knowCharset()
+	w := &s.wanted
+	*w = backend.Want{
+		Node: n, State: s.state, SchemaFree: free, Owner: &s.owner,
+		Account: backend.Account{
+			User: s.login.User, Password: s.srv.users[s.login.User].Password,
+			Caps: s.login.Caps & backend.MeaningCaps, Collation: s.login.Collation, TLS: s.login.TLS,
+		},
+	}
+	if src := s.view().Source; src != nil {
+		w.BaseSeq = src.DefaultsSeq
+		if n.Role == backend.RoleReplica {
+			w.Base = src.Defaults
+		}
+	}
+	return w
+}
+
+// knowCharset makes what the login's collation set part of the state, as soon
+// as a connection has told what it sets.
+func (s *session) knowCharset() {
+	if s.state.HasCharset() {
+		return
+	}
+	if values, known := s.srv.pools.Charset(s.login.Collation); known {
+		s.state = s.state.WithCharset(values)
+	}
+}
+
+// schemaFree tells whether a statement means the same in any schema, so that a
+// session without one can run it on a connection that has one.
+func schemaFree(j *job) bool {
+	if j.want == expectPrepare || j.stmt != nil {
+		return false
+	}
+	c := j.class
+	switch c.Kind {
+	case classifier.Use, classifier.Begin, classifier.Commit, classifier.Rollback, classifier.SetTransaction:
+		return !c.Is(classifier.MultiStatement)
+	}
+	return false
+}
+
+// discard closes a connection of the session.
+func (s *session) discard(c *backend.Conn) {
+	if s.last == c {
+		s.last = nil
+	}
+	if s.homeLast == c {
+		s.homeLast = nil
+	}
+	if s.insert.on == c && s.insert.turn == c.Turn && s.insert.left == nil {
+		s.insert = insertID{} // MySQL would have closed the client's connection
+	}
+	s.srv.pools.Discard(c)
+}
+
+// settle gives back what the command just served has leased and nothing holds.
+func (s *session) settle() {
+	for addr, c := range s.replicas {
+		if c == s.readTrx || s.hasCursor(c) {
+			continue
+		}
+		delete(s.replicas, addr)
+		s.give(c)
+	}
+	if s.home == nil {
+		s.notePins(0)
+		return
+	}
+	c, pins := s.home, s.homePins()
+	s.notePins(pins)
+	if pins != 0 {
+		c.Dirty = c.Dirty || pins&leavesBehind != 0
+		return
+	}
+	s.home = nil
+	s.homeID.Store(0)
+	s.homeLast = c
+	if c.Dirty && !c.Broken {
+		s.cleanse(c)
+	}
+	s.give(c)
+}
+
+// give puts a connection back into its pool.
+func (s *session) give(c *backend.Conn) {
+	if c.Broken {
+		s.discard(c)
+		return
+	}
+	kind := s.leaves(c)
+	if kind == 0 {
+		s.srv.pools.Put(c, nil)
+		return
+	}
+	left := backend.NewLeftover(kind, &s.owner)
+	s.noteLeft(c, kind, left)
+	s.srv.pools.Put(c, left)
+}
+
+// leaves tells what the session may still ask for of what it did on a connection.
+func (s *session) leaves(c *backend.Conn) backend.LeftoverKind {
+	var kind backend.LeftoverKind
+	if s.insert.on == c && s.insert.turn == c.Turn {
+		kind |= backend.LeftInsertID
+	}
+	if s.last == c && s.lastTurn == c.Turn {
+		if s.warnings > 0 {
+			kind |= backend.LeftWarnings
+		}
+		if s.calcFound {
+			kind |= backend.LeftFoundRows
+		}
+	}
+	return kind
+}
+
+func (s *session) noteLeft(c *backend.Conn, kind backend.LeftoverKind, left *backend.Leftover) {
+	if kind&backend.LeftInsertID != 0 {
+		s.insert.left = left
+	}
+	if kind&(backend.LeftWarnings|backend.LeftFoundRows) != 0 {
+		s.lastLeft = left
+	}
+}
+
+// cleanse undoes by COM_RESET_CONNECTION what replaying cannot, after keeping
+// what the session may still ask for.
+func (s *session) cleanse(c *backend.Conn) {
+	if kind := s.leaves(c); kind != 0 {
+		left := backend.NewLeftover(kind, &s.owner)
+		s.noteLeft(c, kind, left)
+		if c.Capture(left) != nil {
+			return
+		}
+	}
+	if s.insert.on == c && s.insert.turn == c.Turn {
+		s.insert = insertID{value: s.insert.left.InsertID}
+	}
+	if s.last == c {
+		s.last = nil
+	}
+	if s.homeLast == c {
+		s.homeLast = nil
+	}
+	s.bound(c)
+	if err := s.srv.pools.Reset(c); err != nil {
+		c.Broken = true
+		s.log.Debug().Err(err).Str("node", c.Node.Addr).Msg("cannot reset a connection")
+		return
+	}
+	c.SetDeadline(noDeadline)
+}
+
+func (s *session) hasCursor(c *backend.Conn) bool {
+	for _, st := range s.stmts {
+		if st.at == c {
+			return true
+		}
+	}
+	return false
+}
+
+// closeBackends gives back what a session holds that ends, or begins anew.
+func (s *session) closeBackends() {
+	s.insert = insertID{}
+	s.lastLeft.Drop()
+	s.lastLeft, s.last, s.warnings, s.calcFound = nil, nil, 0, false
+	s.endLeases()
+	s.homeLast = nil
+	s.notePins(0)
+}
+
+// endLeases resets and gives back all connections.
+func (s *session) endLeases() {
+	if c := s.home; c != nil {
+		s.home = nil
+		s.homeID.Store(0)
+		c.Dirty = c.Dirty || s.sticky.any() || c.Status.Has(wire.StatusInTrans) || s.oneShot || s.trackers.due || s.hasCursor(c)
+		s.giveClean(c)
+	}
+	for addr, c := range s.replicas {
+		delete(s.replicas, addr)
+		c.Dirty = c.Dirty || c == s.readTrx || s.hasCursor(c)
+		s.giveClean(c)
+	}
+	s.readTrx = nil
+}
+
+func (s *session) giveClean(c *backend.Conn) {
+	if c.Dirty && !c.Broken {
+		s.bound(c)
+		if err := s.srv.pools.Reset(c); err != nil {
+			c.Broken = true
+		}
+		c.SetDeadline(noDeadline)
+	}
+	s.give(c)
+}
+
+// bound keeps Causeway's own exchanges with a backend short.
+func (s *session) bound(c *backend.Conn) {
+	c.SetDeadline(time.Now().Add(s.srv.opts.Backend.ConnectTimeout))
+}
+
+// insertID is where LAST_INSERT_ID() of the session is known.
+type insertID struct {
+	on    *backend.Conn     // that connection has it, held or given back
+	turn  uint64            // as long as it is still at this turn
+	left  *backend.Leftover // or whoever took it has read it
+	value string            // or it is this; "" is 0
+}
+
+// noteInsertID follows a statement that may have set LAST_INSERT_ID(). No
+// packet tells its value: the OK has the value of an AUTO_INCREMENT column even
+// if the client gave it, and nothing of LAST_INSERT_ID(expr).
+func (s *session) noteInsertID(c *backend.Conn, j *job) {
+	if !s.tracked.insertID && !mayUseInsertID(j.class) || j.want == expectPrepare {
+		return
+	}
+	if !s.tracked.insertID && j.class.Is(classifier.UsesLastInsertID) && !j.class.Flags.Any(classifier.SetsLastInsertID|classifier.MultiStatement|classifier.UnknownFunction) {
+		return // it was only read
+	}
+	s.insert.left.Drop()
+	s.insert = insertID{on: c, turn: c.Turn}
+	c.InsertID = ""
+}
+
+// mayUseInsertID names the statements that read LAST_INSERT_ID(), or set it, or
+// may do so out of sight.
+func mayUseInsertID(c *classifier.Class) bool {
+	switch c.Kind {
+	case classifier.Call, classifier.Unknown, classifier.TextPrepare, classifier.Do:
+		return true
+	case classifier.Read:
+		return false
+	}
+	return c.Flags.Any(classifier.UsesLastInsertID | classifier.SetsLastInsertID | classifier.UnknownFunction)
+}
+
+// bringInsertID makes LAST_INSERT_ID() of a connection that of the session.
+func (s *session) bringInsertID(c *backend.Conn) error {
+	if s.insert.on == c && s.insert.turn == c.Turn {
+		return nil
+	}
+	value, err := s.insertValue()
+	if err != nil {
+		return err
+	}
+	s.insert = insertID{value: value}
+	if c.InsertID == value {
+		return nil
+	}
+	s.bound(c)
+	defer c.SetDeadline(noDeadline)
+	if _, err := c.Query("SET LAST_INSERT_ID=" + value); err != nil {
+		c.Broken = true
+		return err
+	}
+	c.InsertID = value
+	return nil
+}
+
+// insertValue returns the session's LAST_INSERT_ID().
+func (s *session) insertValue() (string, error) {
+	in := s.insert
+	if in.left == nil {
+		return cmp.Or(in.value, "0"), nil
+	}
+	if s.srv.pools.Retake(in.on, &s.owner, nil) { // it lies idle, but does not fit
+		defer s.srv.pools.Put(in.on, nil)
+		if err := in.on.Capture(in.left); err != nil {
+			return "", err
+		}
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, s.srv.opts.Backend.ConnectTimeout)
+	defer cancel()
+	if err := in.left.Await(ctx); err != nil {
+		return "", fmt.Errorf("the connection that had LAST_INSERT_ID() is gone (%w); read it right after the INSERT, or in its transaction", err)
+	}
+	return in.left.InsertID, nil
+}

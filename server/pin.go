@@ -1,0 +1,156 @@
+package server
+
+import (
+	"math/bits"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"causeway/classifier"
+	"causeway/wire"
+)
+
+// pin says what ties a session to its connection to the source between
+// statements.
+type pin uint16
+
+const (
+	pinTransaction pin = 1 << iota
+	pinTempTables
+	pinTableLocks
+	pinUserLocks
+	pinUserVars
+	pinVariables
+	pinNextTrx
+	pinTextPrepared
+	pinXA
+	pinHandler
+	pinCursor
+	pinLongData
+	pinTrackers
+	pinUnknown
+)
+
+// leavesBehind are the pins after which only COM_RESET_CONNECTION makes a
+// connection fit for others.
+const leavesBehind = ^(pinTransaction | pinCursor | pinLongData | pinTrackers)
+
+var pinNames = [...]string{
+	"transaction", "temporary_tables", "table_locks", "user_locks", "user_variables", "session_variables",
+	"set_transaction", "text_prepared", "xa", "handler", "cursor", "long_data", "trackers", "unknown_statement",
+}
+
+// String lists the reasons.
+func (p pin) String() string {
+	var names []string
+	for rest := p; rest != 0; rest &= rest - 1 {
+		names = append(names, pinNames[bits.TrailingZeros16(uint16(rest))])
+	}
+	return strings.Join(names, ",")
+}
+
+// pinned is the present pin of a session, for SHOW CAUSEWAY PINS.
+type pinned struct {
+	pin    pin
+	since  time.Time
+	digest string // of the statement that pinned
+	node   string
+}
+
+// stickyState is session state that exists only on the source connection.
+type stickyState struct {
+	temp      tempTables
+	locked    bool // LOCK TABLES and its like
+	xa        bool
+	userVars  bool // user variables that were not set to literals
+	variables bool // session variables that nobody reports
+	unknown   bool // a statement that was not understood may have left anything
+	locks     bool // named locks are held
+	handlers  int
+	prepared  map[string]bool // by PREPARE
+}
+
+func (k *stickyState) any() bool {
+	return k.temp.any() || k.locked || k.xa || k.userVars || k.variables || k.unknown || k.locks || k.handlers > 0 || len(k.prepared) > 0
+}
+
+// homePins tells what ties the session to its connection to the source.
+func (s *session) homePins() pin {
+	var p pin
+	k := &s.sticky
+	set := func(on bool, bit pin) {
+		if on {
+			p |= bit
+		}
+	}
+	set(s.home.Status.Has(wire.StatusInTrans), pinTransaction)
+	set(k.temp.any(), pinTempTables)
+	set(k.locked, pinTableLocks)
+	set(k.locks, pinUserLocks)
+	set(k.userVars, pinUserVars)
+	set(k.variables, pinVariables)
+	set(s.oneShot, pinNextTrx)
+	set(len(k.prepared) > 0, pinTextPrepared)
+	set(k.xa, pinXA)
+	set(k.handlers > 0, pinHandler)
+	set(k.unknown, pinUnknown)
+	set(s.trackers.due, pinTrackers)
+	for _, st := range s.stmts {
+		if st.at == s.home {
+			set(!st.long, pinCursor)
+			set(st.long, pinLongData)
+		}
+	}
+	return p
+}
+
+// notePins publishes the session's pins if they have changed.
+func (s *session) notePins(p pin) {
+	old := s.pinned.Load()
+	switch {
+	case p == 0 && old == nil, old != nil && old.pin == p:
+		return
+	case p == 0:
+		s.pinned.Store(nil)
+		return
+	}
+	s.pinned.Store(&pinned{pin: p, since: time.Now(), digest: s.route.digest, node: s.route.node})
+}
+
+// pinnedPointer is what other sessions read.
+type pinnedPointer = atomic.Pointer[pinned]
+
+// tempTables are the temporary tables of a session, as far as their names are
+// known.
+type tempTables struct {
+	names map[string]bool
+	some  bool // of unknown names: made by a routine
+}
+
+func (t *tempTables) any() bool { return t.some || len(t.names) > 0 }
+
+// follow takes in a statement that created or dropped tables.
+func (t *tempTables) follow(c *classifier.Class, schema string) {
+	switch {
+	case c.Is(classifier.MultiStatement):
+		t.some = t.some || c.Is(classifier.CreatesTemp)
+	case c.Is(classifier.CreatesTemp):
+		if t.names == nil {
+			t.names = map[string]bool{}
+		}
+		for _, name := range c.Names {
+			t.names[qualified(name, schema)] = true
+		}
+	case c.Is(classifier.DropsTemp):
+		for _, name := range c.Names {
+			delete(t.names, qualified(name, schema))
+		}
+	}
+}
+
+func qualified(name, schema string) string {
+	if strings.Contains(name, ".") {
+		return name
+	}
+	return strings.ToLower(schema) + "." + name
+}
