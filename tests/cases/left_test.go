@@ -54,7 +54,7 @@ var leftCases = []theCase{
 	)},
 	{row: "L11", name: "SHOW WARNINGS", steps: steps(
 		"a: SELECT CAST('abc' AS SIGNED) FROM t WHERE id = 1 => 0", "a: SHOW WARNINGS", "a: SHOW COUNT(*) WARNINGS => 1", "a: SELECT @@warning_count => 1", "a: SELECT @@warning_count => 0",
-		"a: INSERT IGNORE INTO t (id, v) VALUES (1, 1) => OK", "a: SHOW WARNINGS", "a: GET DIAGNOSTICS @n = NUMBER", "a: SELECT @n => 1", "a: SHOW WARNINGS => none",
+		"a: INSERT IGNORE INTO t (id, v) VALUES (1, 1) => OK", "a: SHOW WARNINGS", "a: GET DIAGNOSTICS @n = NUMBER", "a: SELECT @n => 1", "a: SHOW WARNINGS => none", `a: \reset`,
 		"b: DROP TABLE IF EXISTS nosuch => OK", "b: SHOW WARNINGS", "b: SELECT v FROM t WHERE id = 1 => 10", "b: SHOW WARNINGS => none",
 		prep("a", "w", "SELECT CAST(? AS SIGNED)"), exe("a", "w", str("abc")), "a: SHOW WARNINGS", "a: SELECT * FROM nosuch => ERR 1146", "a: SHOW ERRORS", "a: SHOW WARNINGS", "a: SELECT 1 => 1", "a: SHOW WARNINGS => none",
 	)},

@@ -21,12 +21,10 @@ type pool struct {
 	causeway *cluster.Causeway
 }
 
-// pools are the Causeways that each case runs through. The lines are empty as
-// long as each session has connections of its own; with shared pools they are
-// "[pool]\nmax_connections = 1\n" and the same with 64.
+// pools are the Causeways that each case runs through.
 var pools = []*pool{
-	{name: "one", lines: ""},
-	{name: "wide", lines: ""},
+	{name: "one", lines: "\n[pool]\nmax_connections = 1\nmin_idle = 0\nprepared_statements = 50\n"},
+	{name: "wide", lines: "\n[pool]\nmax_connections = 64\nprepared_statements = 50\n"},
 }
 
 // patient makes Causeway wait for a replica rather than go to the source, so

@@ -125,10 +125,10 @@ var isolationCases = []theCase{
 	)},
 	{row: "T4", name: "isolation of the next transaction", steps: steps(
 		"a: SET TRANSACTION ISOLATION LEVEL READ COMMITTED => OK",
-		"b: BEGIN", "b: SELECT v FROM t WHERE id = 1 => 10", "x: UPDATE t SET v = 11 WHERE id = 1", "b: SELECT v FROM t WHERE id = 1 => 10", "b: COMMIT",
+		"b: SELECT v FROM t WHERE id = 1 => 10 @replica", "x: UPDATE t SET v = 11 WHERE id = 1", "b: SELECT v FROM t WHERE id = 1 => 11 @replica",
 		"a: BEGIN", "a: SELECT v FROM t WHERE id = 1 => 11", "x: UPDATE t SET v = 12 WHERE id = 1", "a: SELECT v FROM t WHERE id = 1 => 12", "a: COMMIT",
 		"a: BEGIN", "a: SELECT v FROM t WHERE id = 1 => 12", "x: UPDATE t SET v = 13 WHERE id = 1", "a: SELECT v FROM t WHERE id = 1 => 12", "a: COMMIT",
-		"a: SET TRANSACTION READ ONLY", "b: INSERT INTO t (v) VALUES (1) => OK", "a: INSERT INTO t (v) VALUES (1) => ERR 1792", "a: INSERT INTO t (v) VALUES (1)", "a: BEGIN", "a: COMMIT", "a: INSERT INTO t (v) VALUES (1) => OK",
+		"a: SET TRANSACTION READ ONLY", "a: INSERT INTO t (v) VALUES (1) => ERR 1792", "a: INSERT INTO t (v) VALUES (1)", "a: BEGIN", "a: COMMIT", "a: INSERT INTO t (v) VALUES (1) => OK",
 		"a: SET TRANSACTION READ ONLY", `a: \quit`, "b: INSERT INTO t (v) VALUES (1) => OK",
 	)},
 	{row: "T10", name: "levels set and reset", steps: levels()},
