@@ -97,6 +97,7 @@ type Conn struct {
 	owner   *Owner
 	left    *Leftover // what the owner may still ask for
 	baseSeq uint64
+	age     uint64 // of the pools when it was opened, see Pools.Renew
 }
 
 // MeaningCaps are the capabilities of a client that change what its statements

@@ -31,6 +31,7 @@ type Pools struct {
 	mu    sync.Mutex
 	nodes map[string]*pool
 	last  atomic.Pointer[Want] // that opened a connection, see warm
+	age   atomic.Uint64        // see Renew
 
 	// charsets remembers what a login with a collation sets the variables of
 	// charsetVariables to, by collation.
@@ -65,12 +66,13 @@ type Want struct {
 
 // key is what must be equal for a connection to serve an account's statements.
 type key struct {
-	user string
-	caps wire.Capability
-	tls  bool
+	user      string
+	caps      wire.Capability
+	tls       bool
+	collation uint16 // results are described by it
 }
 
-func keyOf(a Account) key { return key{a.User, a.Caps, a.TLS} }
+func keyOf(a Account) key { return key{a.User, a.Caps, a.TLS, a.Collation} }
 
 // pool is the connections to one node.
 type pool struct {
@@ -282,7 +284,7 @@ func (c *Conn) servesCharset(w *Want) bool {
 
 // openNew opens a connection for which there is room.
 func (p *Pools) openNew(ctx context.Context, pl *pool, w *Want) (*Conn, error) {
-	schema := w.State.Schema
+	schema, age := w.State.Schema, p.age.Load()
 	c, err := Open(ctx, p.cfg, w.Node, w.Account, w.Attrs, schema, w.Base)
 	if err != nil {
 		pl.failed(err)
@@ -291,7 +293,7 @@ func (p *Pools) openNew(ctx context.Context, pl *pool, w *Want) (*Conn, error) {
 	c.Private = w.Attrs != nil
 	p.Opened.Add(1)
 	p.last.Store(w)
-	c.pool, c.owner, c.baseSeq = pl, w.Owner, w.BaseSeq
+	c.pool, c.owner, c.baseSeq, c.age = pl, w.Owner, w.BaseSeq, age
 	c.maxStatements = p.opts.Statements
 	p.charsets.LoadOrStore(w.Account.Collation, c.charset)
 	return c, nil
@@ -304,10 +306,34 @@ func (p *Pools) Adopt(c *Conn, w *Want) {
 	pl.mu.Lock()
 	pl.open++
 	pl.mu.Unlock()
-	c.pool, c.account, c.baseSeq, c.cfg = pl, w.Account, w.BaseSeq, p.cfg
+	c.pool, c.account, c.baseSeq, c.cfg, c.age = pl, w.Account, w.BaseSeq, p.cfg, p.age.Load()
 	p.charsets.LoadOrStore(w.Account.Collation, c.charset)
 	c.state = c.state.WithCharset(c.charset)
 	p.Put(c, nil)
+}
+
+// Renew lets all connections go as soon as nobody uses them: what they began
+// with has changed.
+func (p *Pools) Renew() {
+	p.age.Add(1)
+	for _, pl := range p.all() {
+		for _, c := range pl.drain() {
+			p.retire(c)
+			pl.freed()
+		}
+	}
+}
+
+// drain removes all idle connections.
+func (pl *pool) drain() []*Conn {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	idle := pl.idle
+	pl.idle = nil
+	for _, c := range idle {
+		c.idle = false
+	}
+	return idle
 }
 
 // freed gives a place that came free to whoever waits.
@@ -403,6 +429,12 @@ func (p *Pools) Put(c *Conn, left *Leftover) {
 		return
 	}
 	c.left = left
+	if c.age != p.age.Load() {
+		pl := c.pool
+		p.retire(c)
+		pl.freed()
+		return
+	}
 	pl := c.pool
 	pl.mu.Lock()
 	if pl.limit > 0 && pl.open > pl.limit && time.Now().Before(pl.until) {

@@ -44,16 +44,9 @@ func (p *Pools) all() []*pool {
 
 func (p *Pools) closeIdle() {
 	for _, pl := range p.all() {
-		pl.mu.Lock()
-		idle := pl.idle
-		pl.idle = nil
-		pl.open -= len(idle)
-		for _, c := range idle {
-			c.idle = false
-		}
-		pl.mu.Unlock()
-		for _, c := range idle {
+		for _, c := range pl.drain() {
 			c.Quit()
+			pl.freed()
 		}
 	}
 }

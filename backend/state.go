@@ -99,6 +99,11 @@ func (s *State) WithVar(name, value string) *State {
 	return intern(s.Schema, vars)
 }
 
+// WithoutVar returns the state without a variable.
+func (s *State) WithoutVar(name string) *State {
+	return s.without(func(n string) bool { return n == name })
+}
+
 // Binding returns the part that a server binds to a statement at PREPARE, or
 // may: all but what no statement's meaning depends on.
 func (s *State) Binding() *State { return s.without(unbound) }

@@ -195,7 +195,7 @@ func TestStrings(t *testing.T) {
 			t.Errorf("kind %d has no name", k)
 		}
 	}
-	if len(flagNames) != 28 || SetsNextTrx != 1<<27 {
+	if len(flagNames) != 31 || UnlocksTables != 1<<30 {
 		t.Errorf("%d names of flags", len(flagNames))
 	}
 }

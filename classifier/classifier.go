@@ -99,7 +99,7 @@ func (c *Classifier) miss(n *normaliser, sql []byte, m Mode, cacheable bool) *Cl
 // judgeText classifies a digest. The lexer's notes of the text it came from
 // make it Unknown where a token may not be what it seems.
 func (c *Classifier) judgeText(digest string, n *normaliser, m Mode) (verdict, int) {
-	worst := verdict{kind: Unknown, flags: unknownFlags}
+	worst := verdict{kind: Unknown, flags: opaqueFlags}
 	if n.deep > maxNest {
 		return worst, 1
 	}
@@ -113,10 +113,10 @@ func (c *Classifier) judgeText(digest string, n *normaliser, m Mode) (verdict, i
 	switch {
 	case n.lx.notes&noteBad != 0, exec && len(all) > 1:
 		v.kind = Unknown
-		v.flags |= unknownFlags
+		v.flags |= opaqueFlags
 	case n.lx.notes&(noteOddIdent|noteDollar) != 0 && v.kind.reads():
 		v.kind = Unknown
-		v.flags |= unknownFlags
+		v.flags |= opaqueFlags
 	}
 	return v, len(all)
 }
@@ -139,7 +139,7 @@ func (c *Classifier) head(sql []byte, m Mode) *Class {
 	n := normalisers.Get().(*normaliser)
 	defer n.release()
 	n.run(sql[:min(headBytes, len(sql))], m, m.key(), false)
-	v := verdict{kind: Unknown, flags: unknownFlags}
+	v := verdict{kind: Unknown, flags: opaqueFlags}
 	switch s := (statement{tokenise(string(n.out[1:]), m), c}); s.word(0) {
 	case "insert", "replace", "update", "delete":
 		v.kind = Write
@@ -152,7 +152,7 @@ func (c *Classifier) head(sql []byte, m Mode) *Class {
 // unsafeText is the class of a text whose bytes may hide quotes.
 func unsafeText() *Class {
 	digest := "(text in a multi-byte character set)"
-	return newClass(verdict{kind: Unknown, flags: unknownFlags}, 1, digest)
+	return newClass(verdict{kind: Unknown, flags: opaqueFlags}, 1, digest)
 }
 
 // Learn makes every later text of the class's digest and mode a statement of

@@ -187,10 +187,10 @@ func (s statement) query() verdict {
 	switch {
 	case f.odd || !s.balanced():
 		v.kind = Unknown
-		v.flags |= unknownFlags
+		v.flags |= opaqueFlags
 	case f.unknown:
 		v.kind = Write
-		v.flags |= UnknownFunction | unknownFlags
+		v.flags |= UnknownFunction | opaqueFlags
 	case f.into:
 		v.kind = Write
 	case f.lock:
@@ -211,7 +211,7 @@ func (s statement) query() verdict {
 func (s statement) changes(kind Kind, flags Flags) verdict {
 	f := s.look()
 	if f.unknown {
-		flags |= UnknownFunction | unknownFlags
+		flags |= UnknownFunction | opaqueFlags
 	}
 	return verdict{kind: kind, flags: flags | f.flags}
 }

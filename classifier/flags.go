@@ -38,6 +38,9 @@ const (
 	NoTable                             // a read without any table, as SELECT 1
 	SelectInto                          // SELECT ... INTO OUTFILE, DUMPFILE or variables
 	SetsNextTrx                         // assigns the next transaction's characteristics only
+	Opaque                              // runs what the text does not show: CALL, a stored function, EXECUTE, or it was not understood
+	LocksTables                         // LOCK TABLES, LOCK INSTANCE, FLUSH TABLES WITH READ LOCK
+	UnlocksTables                       // UNLOCK TABLES, UNLOCK INSTANCE
 )
 
 var flagNames = [...]string{
@@ -46,10 +49,14 @@ var flagNames = [...]string{
 	"ReleaseLock", "UnknownFunction", "ReadsSystemVars", "ExecutableComment", "MultiStatement",
 	"SetsTracker", "SetsReadOnly", "SetsAutocommit", "SetsLogBin", "SetsGlobal", "SetsUntracked",
 	"MayChangeState", "Chain", "Release", "NoTable", "SelectInto", "SetsNextTrx",
+	"Opaque", "LocksTables", "UnlocksTables",
 }
 
 // unknownFlags is what a text that was not understood may do.
-const unknownFlags = MayCommit | MayChangeState
+const (
+	unknownFlags = MayCommit | MayChangeState
+	opaqueFlags  = unknownFlags | Opaque
+)
 
 // Has reports whether all of want are set.
 func (f Flags) Has(want Flags) bool { return f&want == want }

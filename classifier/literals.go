@@ -93,6 +93,29 @@ func literalText(sql []byte, item []token) (string, bool) {
 // Autocommit returns what SET autocommit = literal sets; ok is false for all
 // other texts.
 func Autocommit(sql []byte, m Mode) (on, ok bool) {
+	value, ok := setsOnly(sql, m, "autocommit")
+	switch value {
+	case "1", "on", "true":
+		return true, true
+	case "0", "off", "false":
+		return false, true
+	}
+	return false, false
+}
+
+// Timestamp returns what SET timestamp = literal sets, "" for DEFAULT and 0; ok
+// is false for all other texts.
+func Timestamp(sql []byte, m Mode) (value string, ok bool) {
+	value, ok = setsOnly(sql, m, "timestamp")
+	if value == "default" || value == "0" {
+		return "", ok
+	}
+	return value, ok && strings.Trim(value, "0123456789.") == ""
+}
+
+// setsOnly returns the value, a word or a literal in lower case, of a text that
+// assigns one session variable and nothing else.
+func setsOnly(sql []byte, m Mode, name string) (value string, ok bool) {
 	lx := lexer{src: sql, mode: m}
 	var words []string
 	for {
@@ -100,26 +123,19 @@ func Autocommit(sql []byte, m Mode) (on, ok bool) {
 		if t.kind == tokEOF {
 			break
 		}
-		if t.kind == tokSemi {
-			continue
+		if t.kind != tokSemi {
+			words = append(words, strings.ToLower(string(sql[t.start:t.end])))
 		}
-		words = append(words, strings.ToLower(string(sql[t.start:t.end])))
 	}
 	if lx.notes != 0 || len(words) < 4 {
-		return false, false
+		return "", false
 	}
-	switch strings.Join(words[:len(words)-1], " ") {
-	case "set autocommit =", "set session autocommit =", "set local autocommit =", "set @@autocommit =", "set @@session . autocommit =", "set @@local . autocommit =":
-	default:
-		return false, false
+	last := len(words) - 1
+	switch strings.Join(words[1:last], " ") {
+	case name + " =", "session " + name + " =", "local " + name + " =", "@@" + name + " =", "@@session . " + name + " =", "@@local . " + name + " =":
+		return words[last], words[0] == "set"
 	}
-	switch words[len(words)-1] {
-	case "1", "on", "true":
-		return true, true
-	case "0", "off", "false":
-		return false, true
-	}
-	return false, false
+	return "", false
 }
 
 // TrimComments returns the text without the comments and blanks before and

@@ -59,7 +59,7 @@ func (p *parserPool) ask(o *opinion, sql string, m Mode, count int) (ok bool) {
 		return false
 	}
 	if len(stmts) != count {
-		o.object(Unknown, unknownFlags)
+		o.object(Unknown, opaqueFlags)
 	}
 	for _, s := range stmts {
 		o.of(s)
@@ -118,7 +118,7 @@ func (o *opinion) of(s ast.StmtNode) {
 			return
 		}
 	default:
-		o.object(Unknown, unknownFlags)
+		o.object(Unknown, opaqueFlags)
 		return
 	}
 	s.Accept(o)
@@ -160,7 +160,7 @@ func (o *opinion) function(schema, name string) {
 	if o.readOnly[name] || o.readOnly[schema+"."+name] {
 		return
 	}
-	o.object(Write, UnknownFunction|unknownFlags)
+	o.object(Write, UnknownFunction|opaqueFlags)
 }
 
 // parserFunctions are the parser's own names for what has a syntax of its own.

@@ -136,7 +136,7 @@ func (s statement) assignName(v *verdict, sc scope, name string, i int) {
 	}
 	if name == "" || s.op(i) != "=" && s.op(i) != ":=" {
 		v.kind = Unknown
-		v.flags |= unknownFlags
+		v.flags |= opaqueFlags
 		return
 	}
 	if sc == scopeGlobal {

@@ -64,7 +64,7 @@ var TrackedVariables = []string{
 
 // homeVariables are untracked ones that matter to writes only, or that a flag
 // of their own tells of: a session that sets one may go on reading elsewhere.
-var homeVariables = set("last_insert_id", "identity", "insert_id")
+var homeVariables = set("last_insert_id", "identity", "insert_id", "timestamp")
 
 // Tracked reports whether a session variable is in TrackedVariables.
 func Tracked(name string) bool {

@@ -40,7 +40,7 @@ func init() {
 
 		"purge": fixed(Other, MayCommit), "clone": fixed(Other, MayCommit),
 		"shutdown": fixed(Other, MayCommit), "restart": fixed(Other, MayCommit),
-		"binlog": fixed(Other, unknownFlags), "causeway": statement.causeway,
+		"binlog": fixed(Other, opaqueFlags), "causeway": statement.causeway,
 	}
 }
 
@@ -59,12 +59,12 @@ func (s statement) judge() verdict {
 	}
 	w := s.word(i)
 	if i > 0 && w != "select" && w != "with" && w != "table" && w != "values" {
-		return verdict{kind: Unknown, flags: unknownFlags}
+		return verdict{kind: Unknown, flags: opaqueFlags}
 	}
 	if verb := verbs[w]; verb != nil {
 		return verb(s)
 	}
-	return s.changes(Unknown, unknownFlags)
+	return s.changes(Unknown, opaqueFlags)
 }
 
 // with judges WITH ... by its main statement.
@@ -125,7 +125,7 @@ func (s statement) load() verdict {
 
 func (s statement) call() verdict {
 	f := s.look().flags
-	return verdict{kind: Call, flags: f | unknownFlags}
+	return verdict{kind: Call, flags: f | opaqueFlags}
 }
 
 func (s statement) do() verdict { return s.changes(Do, 0) }
@@ -201,16 +201,16 @@ func (s statement) drop() verdict {
 
 func (s statement) lock() verdict {
 	if s.is(1, "instance") {
-		return verdict{kind: LockTables}
+		return verdict{kind: LockTables, flags: LocksTables}
 	}
-	return verdict{kind: LockTables, flags: ddlFlags}
+	return verdict{kind: LockTables, flags: ddlFlags | LocksTables}
 }
 
 func (s statement) unlock() verdict {
 	if s.is(1, "instance") {
-		return verdict{kind: UnlockTables}
+		return verdict{kind: UnlockTables, flags: UnlocksTables}
 	}
-	return verdict{kind: UnlockTables, flags: ddlFlags}
+	return verdict{kind: UnlockTables, flags: ddlFlags | UnlocksTables}
 }
 
 // flush tells FLUSH TABLES ... WITH READ LOCK and FOR EXPORT, which hold locks
@@ -226,6 +226,7 @@ func (s statement) flush() verdict {
 	}
 	if s.has(i, "lock") || s.has(i, "export") {
 		v.kind = LockTables
+		v.flags |= LocksTables
 	}
 	return v
 }
@@ -262,7 +263,7 @@ func (s statement) prepare() verdict {
 }
 
 func (s statement) execute() verdict {
-	return verdict{kind: TextPrepare, flags: s.look().flags | unknownFlags, names: []string{"execute", strings.ToLower(s.name(1))}}
+	return verdict{kind: TextPrepare, flags: s.look().flags | opaqueFlags, names: []string{"execute", strings.ToLower(s.name(1))}}
 }
 
 // getDiagnostics judges GET [CURRENT | STACKED] DIAGNOSTICS @a = NUMBER.

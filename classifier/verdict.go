@@ -35,7 +35,7 @@ func judgeAll(all []statement) verdict {
 
 func (s statement) judgeOne() verdict {
 	if len(s.toks) == 0 { // a lone ; before a statement
-		return verdict{kind: Unknown, flags: unknownFlags}
+		return verdict{kind: Unknown, flags: opaqueFlags}
 	}
 	return s.judge()
 }
@@ -106,6 +106,6 @@ func (c *Class) cut() {
 func (c *Class) learned(k Kind) *Class {
 	l := *c
 	l.Kind = k
-	l.Flags = c.Flags&^NoTable | unknownFlags
+	l.Flags = c.Flags&^NoTable | opaqueFlags
 	return &l
 }

@@ -212,13 +212,23 @@ func (s *session) resetConnection() error {
 	return s.sendOK()
 }
 
-// resetState is the state after COM_RESET_CONNECTION.
+// resetState is the state after COM_RESET_CONNECTION: the character set is the
+// server's own then, whatever the login said.
 func (s *session) resetState(schema string) *backend.State {
 	state := backend.EmptyState.WithSchema(schema)
-	if values, known := s.srv.pools.Charset(s.login.Collation); known {
-		state = state.WithCharset(values)
+	src := s.view().Source
+	if src == nil {
+		return state
 	}
-	return state
+	var values [4]string
+	for i, name := range [...]string{"character_set_client", "character_set_results", "character_set_connection", "collation_connection"} {
+		value, ok := src.Defaults[name]
+		if !ok {
+			return state
+		}
+		values[i] = value
+	}
+	return state.WithCharset(values)
 }
 
 // changeUser serves COM_CHANGE_USER: a new login on the same connection.

@@ -232,7 +232,7 @@ func (s *session) sendAndRelay(c *backend.Conn, j *job, plain bool) error {
 		if queued > 0 {
 			s.srv.metrics.replays.Inc()
 		}
-		if queued > 0 && !plain {
+		if queued > 0 && (!plain || s.mustPrepare(c, j)) {
 			if err := c.ConfirmNow(queued, want); err != nil {
 				return alignError(err)
 			}
@@ -250,6 +250,12 @@ func (s *session) sendAndRelay(c *backend.Conn, j *job, plain bool) error {
 		c.SetSequence(seq)
 	}
 	return s.relay.run(j.want)
+}
+
+// mustPrepare tells whether an execution needs its statement prepared here first,
+// whose answer would come behind those of what was queued.
+func (s *session) mustPrepare(c *backend.Conn, j *job) bool {
+	return j.stmt != nil && c.Statement(&j.stmt.Statement, j.stmt.kinds) == nil
 }
 
 // stateRefused: a node would not take the session's state.
@@ -321,10 +327,12 @@ func (s *session) noteCounts(j *job) {
 	if r.err != nil {
 		s.warnings = 1
 	}
-	if j.class.Kind == classifier.Diagnostics || j.want != expectResult {
+	if j.want != expectResult {
 		return
 	}
-	s.calcFound = j.class.Is(classifier.FoundRows)
+	if !isShowDiagnostics(j.class) {
+		s.calcFound = j.class.Is(classifier.FoundRows)
+	}
 	switch {
 	case r.err != nil:
 		s.rowCount = -1
@@ -376,6 +384,9 @@ func (s *session) afterHome(j *job) {
 	s.followSticky(j)
 	if r.err != nil && !c.Is(classifier.MultiStatement) {
 		return
+	}
+	if c.Is(classifier.SetsGlobal) {
+		s.srv.pools.Renew() // new sessions begin with the new values
 	}
 	s.followUntracked(c)
 	s.followCharset(c)

@@ -102,13 +102,24 @@ func (s *session) scalar(j *job, q ownQuery, value string) error {
 	case "warning_count", "error_count":
 		column.Flags = flagUnsigned | flagBinary
 	}
+	if !strings.HasPrefix(q.column, "@@session.") { // a SELECT, which SHOW COUNT(*) is not
+		s.rowCount, s.foundRows, s.calcFound, s.warnings = -1, 1, false, 0
+		s.last = nil
+		s.lastLeft.Drop()
+		s.lastLeft = nil
+	}
+	warnings := uint16(0)
+	if q.what == "found_rows" {
+		warnings = 1 // it is deprecated
+		s.warnings = 1
+	}
 	if j.stmt == nil {
-		return s.rows([]wire.Column{column}, [][]string{{value}})
+		return s.packets([]wire.Column{column}, [][]byte{wire.AppendTextRowStrings(nil, value)}, warnings)
 	}
 	n, _ := strconv.ParseInt(value, 10, 64)
 	if u, err := strconv.ParseUint(value, 10, 64); err == nil {
 		n = int64(u)
 	}
 	row := binary.LittleEndian.AppendUint64([]byte{0, 0}, uint64(n))
-	return s.packets([]wire.Column{column}, [][]byte{row}, 0)
+	return s.packets([]wire.Column{column}, [][]byte{row}, warnings)
 }

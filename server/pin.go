@@ -66,12 +66,13 @@ type stickyState struct {
 	variables bool // session variables that nobody reports
 	unknown   bool // a statement that was not understood may have left anything
 	locks     bool // named locks are held
+	insertID  bool // SET insert_id holds for the next INSERT
 	handlers  int
 	prepared  map[string]bool // by PREPARE
 }
 
 func (k *stickyState) any() bool {
-	return k.temp.any() || k.locked || k.xa || k.userVars || k.variables || k.unknown || k.locks || k.handlers > 0 || len(k.prepared) > 0
+	return k.temp.any() || k.locked || k.xa || k.userVars || k.variables || k.unknown || k.locks || k.insertID || k.handlers > 0 || len(k.prepared) > 0
 }
 
 // homePins tells what ties the session to its connection to the source.
@@ -88,7 +89,7 @@ func (s *session) homePins() pin {
 	set(k.locked, pinTableLocks)
 	set(k.locks, pinUserLocks)
 	set(k.userVars, pinUserVars)
-	set(k.variables, pinVariables)
+	set(k.variables || k.insertID, pinVariables)
 	set(s.oneShot, pinNextTrx)
 	set(len(k.prepared) > 0, pinTextPrepared)
 	set(k.xa, pinXA)

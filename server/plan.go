@@ -145,6 +145,7 @@ func decideInReadOnlyTrx(c *classifier.Class, f facts) plan {
 		p.endTrx = true
 		return p
 	case classifier.Set, classifier.Use, classifier.Kill:
+		home.endTrx = c.Is(classifier.SetsAutocommit) && f.autocommitOff // to switch it on commits
 		return home
 	case classifier.SetTransaction:
 		return inTrx // 1568, as the source would say

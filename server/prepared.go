@@ -227,7 +227,13 @@ func (s *session) onStatement(f wire.Frame, now time.Time) error {
 		st.at, st.long, st.failed = nil, false, nil
 	}
 	s.route = route{reason: reasonPrepared, digest: st.class.Digest}
-	return s.runOn(c, j)
+	if err := s.runOn(c, j); err != nil {
+		return err
+	}
+	if s.relay.err == nil && s.relay.ok.Status.Has(wire.StatusLastRowSent) {
+		st.at = nil // the server has closed the cursor
+	}
+	return nil
 }
 
 // errNoOpenCursor is MySQL's ER_STMT_HAS_NO_OPEN_CURSOR.

@@ -3,8 +3,10 @@ package server
 import (
 	"bytes"
 	"context"
+	"slices"
 	"strings"
 
+	"causeway/backend"
 	"causeway/classifier"
 	"causeway/wire"
 )
@@ -13,16 +15,18 @@ import (
 // connection to the source has.
 func (s *session) followSticky(j *job) {
 	k, c := &s.sticky, j.class
-	changed := c.Is(classifier.MayChangeState) && s.tracked.stateChanged
+	changed := c.Is(classifier.Opaque) && s.tracked.stateChanged
 	if s.relay.err != nil {
 		s.afterFailed(c)
 		return
 	}
-	switch c.Kind {
-	case classifier.LockTables:
+	switch {
+	case c.Is(classifier.LocksTables):
 		k.locked = true
-	case classifier.UnlockTables, classifier.Begin:
+	case c.Is(classifier.UnlocksTables), c.Kind == classifier.Begin:
 		k.locked = false
+	}
+	switch c.Kind {
 	case classifier.XA:
 		k.xa = s.home.Status.Has(wire.StatusInTrans) || xaEnded(c)
 	case classifier.TextPrepare:
@@ -30,10 +34,16 @@ func (s *session) followSticky(j *job) {
 	case classifier.Handler:
 		k.followHandler(c)
 	case classifier.Unknown:
-		k.unknown = k.unknown || mayLeaveSomething(j.frame.Payload)
+		k.unknown = k.unknown || mayLeaveSomething(j.frame.Payload, c)
+	case classifier.Write:
+		k.insertID = false // it used insert_id up
 	}
+	if c.Kind == classifier.Set && slices.Contains(c.Names, "insert_id") {
+		k.insertID = true
+	}
+	s.followTimestamp(j)
 	k.temp.follow(c, s.state.Schema)
-	if changed && (c.Kind != classifier.TextPrepare || c.Names[0] == "execute") {
+	if changed {
 		k.temp.some, k.userVars = true, true
 	}
 	if c.Is(classifier.SetsUserVars) && !s.keepUserVars(j) || c.Kind == classifier.Call && c.Is(classifier.UsesUserVars) {
@@ -55,55 +65,77 @@ func (s *session) afterFailed(c *classifier.Class) {
 }
 
 // runsUnseen names the statements that can do anything to the session's state.
-func runsUnseen(c *classifier.Class) bool {
-	switch c.Kind {
-	case classifier.Call, classifier.Unknown, classifier.TextPrepare:
-		return true
-	}
-	return c.Flags.Any(classifier.UnknownFunction)
-}
+func runsUnseen(c *classifier.Class) bool { return c.Is(classifier.Opaque) }
 
 // xaEnded: after XA END the branch is still the session's, though the flags say
 // that no transaction is open.
 func xaEnded(c *classifier.Class) bool { return strings.HasPrefix(strings.ToLower(c.Digest), "xa end") }
 
+// followPrepare reads the pairs of verb and name; a text can have several.
 func (k *stickyState) followPrepare(c *classifier.Class) {
-	if len(c.Names) != 2 { // several statements in one text
-		k.unknown = true
-		return
-	}
-	switch name := c.Names[1]; c.Names[0] {
-	case "prepare":
-		if k.prepared == nil {
-			k.prepared = map[string]bool{}
+	for names := c.Names; len(names) >= 2; names = names[2:] {
+		switch names[0] {
+		case "prepare":
+			if k.prepared == nil {
+				k.prepared = map[string]bool{}
+			}
+			k.prepared[names[1]] = true
+		case "deallocate":
+			delete(k.prepared, names[1])
 		}
-		k.prepared[name] = true
-	case "deallocate":
-		delete(k.prepared, name)
 	}
 }
 
 func (k *stickyState) followHandler(c *classifier.Class) {
-	switch {
-	case len(c.Names) != 1:
-		k.unknown = true
-	case c.Names[0] == "open":
-		k.handlers++
-	case c.Names[0] == "close":
-		k.handlers = max(k.handlers-1, 0)
+	for _, verb := range c.Names {
+		switch verb {
+		case "open":
+			k.handlers++
+		case "close":
+			k.handlers = max(k.handlers-1, 0)
+		}
 	}
 }
 
 // mayLeaveSomething looks for what leaves session state behind that no tracker
-// reports, in a text that was not understood.
-func mayLeaveSomething(text []byte) bool {
+// reports, in a text that was not understood, or in one of several statements of
+// different kinds, whose flags tell of the rest.
+func mayLeaveSomething(text []byte, c *classifier.Class) bool {
+	signs := []string{"handler", "prepare", "xa "}
+	if c.Is(classifier.Opaque) {
+		signs = append(signs, "@", "get_lock", "lock", "temporary")
+	}
 	lower := bytes.ToLower(text)
-	for _, sign := range []string{"@", "get_lock", "lock", "handler", "prepare", "temporary"} {
+	for _, sign := range signs {
 		if bytes.Contains(lower, []byte(sign)) {
 			return true
 		}
 	}
 	return false
+}
+
+// followTimestamp makes a timestamp that was set to a literal part of the state.
+// Set to anything else it ties the session to its connection.
+func (s *session) followTimestamp(j *job) {
+	if !slices.Contains(j.class.Names, "timestamp") || j.class.Kind != classifier.Set && j.class.Kind != classifier.Unknown {
+		return
+	}
+	text, _ := queryText(j.frame.Payload, s.login.Caps)
+	value, ok := classifier.Timestamp(text, s.mode)
+	if !ok || j.stmt != nil {
+		s.homeOnly, s.sticky.variables = reasonUntracked, true
+		return
+	}
+	for _, on := range []struct {
+		state *backend.State
+		set   func(*backend.State)
+	}{{s.home.State(), s.home.SetState}, {s.state, func(st *backend.State) { s.state = st }}} {
+		if value == "" {
+			on.set(on.state.WithoutVar("timestamp"))
+		} else {
+			on.set(on.state.WithVar("timestamp", value))
+		}
+	}
 }
 
 // followHeld asks what the connection holds for itself: no answer tells it to

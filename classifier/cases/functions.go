@@ -2,7 +2,7 @@ package cases
 
 import . "causeway/classifier"
 
-const unknownFn = MayCommit | MayChangeState | UnknownFunction
+const unknownFn = MayCommit | MayChangeState | UnknownFunction | Opaque
 
 // functions are calls of built-in and other functions.
 var functions = []Case{
