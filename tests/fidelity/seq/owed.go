@@ -51,7 +51,9 @@ var OwedNow = []Owed{
 		func(_ *session, next Step) bool { return has(next, signals) }},
 	{"after SET TRANSACTION READ ONLY and a refused write a read on a replica does not use it up: the next write fails",
 		[]Step{q("SET TRANSACTION READ ONLY"), write, aRead, write},
-		func(s *session, next Step) bool { return s.state.pins&PinNext != 0 && !has(next, usesNext) }},
+		func(s *session, next Step) bool {
+			return s.state.pins&PinNext != 0 && !has(next, usesNext) && !next.resets
+		}},
 	{"a tracker that is switched off in a transaction ends the transaction at the next SET",
 		[]Step{begin, q("SET session_track_schema = OFF"), q("SET net_write_timeout = 77")},
 		func(_ *session, next Step) bool { return has(next, trackersOff) }},
@@ -92,7 +94,9 @@ var OwedNow = []Owed{
 		}},
 	{"after SET TRANSACTION READ ONLY and SELECT @@x a read on a replica does not use it up: the next write fails",
 		[]Step{q("SET TRANSACTION READ ONLY"), q("SELECT @@transaction_isolation, @@transaction_read_only"), aRead, write},
-		func(s *session, next Step) bool { return s.state.pins&PinNext != 0 && !has(next, usesNext) }},
+		func(s *session, next Step) bool {
+			return s.state.pins&PinNext != 0 && !has(next, usesNext) && !next.resets
+		}},
 	{"in a READ ONLY transaction on a replica SET timestamp has no effect",
 		[]Step{readOnly, aRead, q("SET timestamp = 1000000000"), t("SELECT NOW() < '2015-01-01', id FROM $1.words ORDER BY id")},
 		notPlainInReadOnly},
@@ -108,7 +112,7 @@ var OwedNow = []Owed{
 
 // notPlainInReadOnly is what a transaction that may run on a replica gets wrong.
 func notPlainInReadOnly(s *session, next Step) bool {
-	return s.state.pins&PinTrx != 0 && !has(next, plain) && slices.ContainsFunc(s.sinceReset(), func(b Step) bool { return has(b, saysReadOnly) })
+	return s.state.pins&PinTrx != 0 && !next.resets && !has(next, plain) && slices.ContainsFunc(s.sinceReset(), func(b Step) bool { return has(b, saysReadOnly) })
 }
 
 var (
