@@ -3,6 +3,7 @@ package fidelity
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -29,13 +30,17 @@ const patient = "\n[routing]\nwait = \"3s\"\nmax_wait = \"10s\"\n"
 type lane struct {
 	direct, proxied seq.Side
 	base            uint64
+	log             func(format string, args ...any)
 }
+
+// slow is what no step should take; one that does is worth a line.
+const slow = 2 * time.Second
 
 // newLane makes the lane's schemas and starts its Causeway. With addr it goes
 // there instead.
 func newLane(t *testing.T, number int, addr string) *lane {
 	t.Helper()
-	l := &lane{direct: side('d', number), proxied: side('p', number)}
+	l := &lane{direct: side('d', number), proxied: side('p', number), log: t.Logf}
 	if addr == "" {
 		addr = cluster.StartCauseway(t, shared, patient+poolLines).Addr
 	}
@@ -93,6 +98,11 @@ func (l *lane) differs(s seq.Script, anew bool) *seq.Difference {
 	}()
 	got := seq.Play(l.proxied, s, base)
 	<-done
+	for _, e := range slices.Concat(want, got) {
+		if e.Took > slow {
+			l.log("seed %d: slow, %v: %s\n%s", s.Seed, e.Took, e.Step, e.Answer)
+		}
+	}
 	return seq.Compare(want, got, l.direct.Word, l.proxied.Word)
 }
 

@@ -54,6 +54,10 @@ type Options struct {
 // sequences can use the same connections one after the other.
 const Block = 8
 
+// maxSteps is after how many steps a script only ends what is open, maxTries
+// after how many steps that are owed a session is reset.
+const maxSteps, maxTries = 120, 200
+
 // Generate makes the script of a seed.
 func Generate(seed uint64, o Options) Script {
 	g := &Gen{rnd: rand.New(rand.NewPCG(seed/Block, 0xca9))}
@@ -67,8 +71,12 @@ func Generate(seed uint64, o Options) Script {
 	for left := 8 + g.rnd.IntN(24); left > 0; left-- {
 		g.session = &sessions[on]
 		step := g.next(o.Polite)
-		for !o.Owed && isOwed(g.session, step) {
-			step = g.next(o.Polite)
+		for tries := 0; !o.Owed && isOwed(g.session, step) || len(s.Steps) > maxSteps; tries++ {
+			if step = g.next(o.Polite); tries > maxTries || len(s.Steps) > maxSteps {
+				step = resetStep // ends whatever there is no other way out of
+				step.Kind = "release"
+				break
+			}
 		}
 		step.On = on
 		g.session.before = append(g.session.before, step)

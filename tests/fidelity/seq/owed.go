@@ -51,7 +51,9 @@ var OwedNow = []Owed{
 		func(_ *session, next Step) bool { return has(next, signals) }},
 	{"after SET TRANSACTION READ ONLY and a refused write a read on a replica does not use it up: the next write fails",
 		[]Step{q("SET TRANSACTION READ ONLY"), write, aRead, write},
-		func(s *session, next Step) bool { return s.state.pins&PinNext != 0 && !has(next, usesNext) }},
+		func(s *session, next Step) bool {
+			return s.state.pins&PinNext != 0 && !has(next, usesNext) && !next.resets
+		}},
 	{"a tracker that is switched off in a transaction ends the transaction at the next SET",
 		[]Step{begin, q("SET session_track_schema = OFF"), q("SET net_write_timeout = 77")},
 		func(_ *session, next Step) bool { return has(next, trackersOff) }},
@@ -73,6 +75,9 @@ var OwedNow = []Owed{
 	{"SET NAMES ... COLLATE: column definitions from a replica have the charset's default collation",
 		[]Step{q("SET NAMES utf8mb4 COLLATE utf8mb4_bin"), t("SELECT s FROM $1.words ORDER BY id")},
 		func(_ *session, next Step) bool { return has(next, namesCollate) }},
+	{"with default_collation_for_utf8mb4 SET NAMES gives another collation on a replica",
+		[]Step{q("SET default_collation_for_utf8mb4 = utf8mb4_general_ci"), q("SET NAMES DEFAULT"), t("SELECT COLLATION('a'), id FROM $1.words ORDER BY id")},
+		func(_ *session, next Step) bool { return has(next, defaultCollation) }},
 	{"ERR 1421 names the statement's id on the node, not the client's",
 		[]Step{{op: opPrepare, stmt: "a", text: "INSERT INTO $1.t (v) VALUES (?)"}, {op: opPrepare, stmt: "b", text: "SELECT id FROM $1.words ORDER BY id"},
 			{op: opCursor, stmt: "b"}, {op: opFetch, stmt: "b", num: 9}, {op: opFetch, stmt: "b", num: 9}},
@@ -89,7 +94,9 @@ var OwedNow = []Owed{
 		}},
 	{"after SET TRANSACTION READ ONLY and SELECT @@x a read on a replica does not use it up: the next write fails",
 		[]Step{q("SET TRANSACTION READ ONLY"), q("SELECT @@transaction_isolation, @@transaction_read_only"), aRead, write},
-		func(s *session, next Step) bool { return s.state.pins&PinNext != 0 && !has(next, usesNext) }},
+		func(s *session, next Step) bool {
+			return s.state.pins&PinNext != 0 && !has(next, usesNext) && !next.resets
+		}},
 	{"in a READ ONLY transaction on a replica SET timestamp has no effect",
 		[]Step{readOnly, aRead, q("SET timestamp = 1000000000"), t("SELECT NOW() < '2015-01-01', id FROM $1.words ORDER BY id")},
 		notPlainInReadOnly},
@@ -105,25 +112,26 @@ var OwedNow = []Owed{
 
 // notPlainInReadOnly is what a transaction that may run on a replica gets wrong.
 func notPlainInReadOnly(s *session, next Step) bool {
-	return s.state.pins&PinTrx != 0 && !has(next, plain) && slices.ContainsFunc(s.sinceReset(), func(b Step) bool { return has(b, saysReadOnly) })
+	return s.state.pins&PinTrx != 0 && !next.resets && !has(next, plain) && slices.ContainsFunc(s.sinceReset(), func(b Step) bool { return has(b, saysReadOnly) })
 }
 
 var (
-	foundRows       = regexp.MustCompile(`(?i)found_rows\(\)`)
-	readsIDs        = regexp.MustCompile(`^SELECT (SQL_CALC_FOUND_ROWS )?id FROM .1.(words|t) ORDER`)
-	getDiagnostics  = regexp.MustCompile(`^GET DIAG`)
-	changesRows     = regexp.MustCompile(`^(INSERT|UPDATE)`)
-	trackersOff     = regexp.MustCompile(`SET session_track`)
-	harmless        = regexp.MustCompile(`^(DO 1|SELECT 1)$`)
-	rowCount        = regexp.MustCompile(`ROW_COUNT`)
-	rowCountAndMore = regexp.MustCompile(`ROW_COUNT\(\), `)
-	diagnostics     = regexp.MustCompile(`SHOW (WARN|ERR|COUNT)|@@(warning|error)_count|DIAGNOSTICS`)
-	signals         = regexp.MustCompile(`signals\(\)`)
-	autoIsNull      = regexp.MustCompile(`sql_auto_is_null = 1`)
-	namesCollate    = regexp.MustCompile(`SET NAMES .* COLLATE`)
-	usesNext        = regexp.MustCompile(`^(BEGIN|START|COMMIT|ROLLBACK)`)
-	saysReadOnly    = regexp.MustCompile(`READ ONLY|read_only = 1`)
-	plain           = regexp.MustCompile(`^(COMMIT|ROLLBACK|INSERT INTO .1\.t \(v\) VALUES \(\d|SELECT [^@(]* FROM .[12]\.(t|words|kinds|times|child|tv)( ORDER BY id)?$)`)
+	foundRows        = regexp.MustCompile(`(?i)found_rows\(\)`)
+	readsIDs         = regexp.MustCompile(`^SELECT (SQL_CALC_FOUND_ROWS )?id FROM .1.(words|t) ORDER`)
+	getDiagnostics   = regexp.MustCompile(`^GET DIAG`)
+	changesRows      = regexp.MustCompile(`^(INSERT|UPDATE)`)
+	trackersOff      = regexp.MustCompile(`SET session_track`)
+	harmless         = regexp.MustCompile(`^(DO 1|SELECT 1)$`)
+	rowCount         = regexp.MustCompile(`ROW_COUNT`)
+	rowCountAndMore  = regexp.MustCompile(`ROW_COUNT\(\), `)
+	diagnostics      = regexp.MustCompile(`SHOW (WARN|ERR|COUNT)|@@(warning|error)_count|DIAGNOSTICS`)
+	signals          = regexp.MustCompile(`signals\(\)`)
+	autoIsNull       = regexp.MustCompile(`sql_auto_is_null = 1`)
+	namesCollate     = regexp.MustCompile(`SET NAMES .* COLLATE`)
+	defaultCollation = regexp.MustCompile(`SET default_collation_for_utf8mb4 = utf8mb4_general_ci`)
+	usesNext         = regexp.MustCompile(`^(BEGIN|START|COMMIT|ROLLBACK)`)
+	saysReadOnly     = regexp.MustCompile(`READ ONLY|read_only = 1`)
+	plain            = regexp.MustCompile(`^(COMMIT|ROLLBACK|INSERT INTO .1\.t \(v\) VALUES \(\d|SELECT [^@(]* FROM .[12]\.(t|words|kinds|times|child|tv)( ORDER BY id)?$)`)
 )
 
 // isOwed tells whether a step would only show what is known.

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"syscall"
+	"time"
 
 	"causeway/tests/session/raw"
 	"causeway/wire"
@@ -71,6 +72,7 @@ type Hooks struct {
 type Entry struct {
 	Step   Step
 	Answer string
+	Took   time.Duration
 }
 
 // Play plays a script and returns what was answered, step by step. A session
@@ -85,7 +87,9 @@ func Play(side Side, s Script, base uint64) []Entry {
 	p := &player{side: side, script: s, base: base}
 	for i, step := range s.Steps {
 		m := p.session(step.On)
+		began := time.Now()
 		p.add(step, m.play(step))
+		p.entries[len(p.entries)-1].Took = time.Since(began)
 		if side.Hooks.After != nil && m.client != nil {
 			side.Hooks.After(step, m.client)
 		}
@@ -109,7 +113,9 @@ type player struct {
 	entries  []Entry
 }
 
-func (p *player) add(s Step, answer string) { p.entries = append(p.entries, Entry{s, answer}) }
+func (p *player) add(s Step, answer string) {
+	p.entries = append(p.entries, Entry{Step: s, Answer: answer})
+}
 
 // playing is one session while it plays.
 type playing struct {
@@ -169,7 +175,9 @@ func (p *player) end(i int) {
 	}
 	for _, step := range steps {
 		step.On, step.Kind = i, "end"
+		began := time.Now()
 		p.add(step, m.play(step))
+		p.entries[len(p.entries)-1].Took = time.Since(began)
 	}
 	if m.client != nil {
 		p.side.Idle.put(i, p.script.Caps[i], m.client, !p.script.uses(i, func(s Step) bool { return s.op == opSetOption }))
