@@ -42,3 +42,21 @@ jars() {
 		org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies \
 		-DincludeScope=runtime -DoutputDirectory="$PWD/jars"
 }
+
+# php_with_mysql finds a PHP with mysqli and PDO, or takes Debian's: php_options
+# are then what tells it where its extensions are.
+php_with_mysql() {
+	php_options=(-d memory_limit=1G -d mysqli.allow_local_infile=1)
+	local root has=
+	! command -v php >/dev/null || has=$(php -m)
+	if [[ $has == *mysqli* && $has == *pdo_mysql* ]]; then return; fi
+	root=$(debian php php-cli php-mysql)
+	php_options+=(-n -d "extension_dir=$(echo "$root"/usr/lib/php/20*)")
+	local name
+	for name in pdo mysqlnd mysqli pdo_mysql ctype tokenizer; do php_options+=(-d "extension=$name"); done
+	PATH=$root/bin:$PATH
+	export PATH LD_LIBRARY_PATH
+	LD_LIBRARY_PATH=$(debian_libs "$root")
+	mkdir -p "$root/bin"
+	ln -sf "$(echo "$root"/usr/bin/php[0-9]*)" "$root/bin/php"
+}
