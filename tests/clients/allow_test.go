@@ -14,6 +14,9 @@ var allowances = []allowance{
 	{"*/compression", "compression is not offered (README, Limits); mysqlnd compresses without being asked to, and hangs"},
 	{"node/mysql2/trackers of transactions", "MySQL sends the transaction's state in each OK of BEGIN and COMMIT, Causeway keeps it for itself (bug)"},
 	{"node/mysql2/tracking variables", "the session_track variables have the values that Causeway needs, not the client's (bug)"},
+	{"python/connector-python pure/row count", "MySQL's ROW_COUNT() is 0 after COM_PING, Causeway's keeps its value (bug)"},
+	{"python/connector-python c/row count", "as above (bug)"},
+	{"python/mysqlclient/change user", "COM_CHANGE_USER of libmariadb names mysql_native_password and is refused (bug)"},
 	{"java/connectorj/KILL", killReason},
 	{"java/mariadb/KILL", killReason},
 }
