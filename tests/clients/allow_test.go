@@ -17,6 +17,8 @@ var allowances = []allowance{
 	{"python/connector-python pure/row count", "MySQL's ROW_COUNT() is 0 after COM_PING, Causeway's keeps its value (bug)"},
 	{"python/connector-python c/row count", "as above (bug)"},
 	{"python/mysqlclient/change user", "COM_CHANGE_USER of libmariadb names mysql_native_password and is refused (bug)"},
+	{"c/libmariadb/change user", "as above (bug)"},
+	{"c/libmariadb/debug command", "COM_DEBUG is refused: it writes into the server's own log"},
 	{"java/connectorj/KILL", killReason},
 	{"java/mariadb/KILL", killReason},
 }
