@@ -91,7 +91,8 @@ function mysqli_checks(): void
     check('mysqli/parameters', fn () => my_prepared(my(), 'SELECT ?, ?, ?, ?, COUNT(*) FROM items', 'idss', -5, 2.5, "😀'\\\0", null));
     check('mysqli/insert id and affected rows', fn () => my_each(my(), "INSERT INTO items (name) VALUES ('h1')", 'SELECT LAST_INSERT_ID()', "INSERT INTO items (name) VALUES ('h2'), ('h3')", 'UPDATE items SET qty = 55 WHERE id <= 2', 'UPDATE items SET qty = 55 WHERE id <= 3', 'SELECT ROW_COUNT()', "DELETE FROM items WHERE name LIKE 'h_'"));
     check('mysqli/found rows', fn () => my_each(my(flags: MYSQLI_CLIENT_FOUND_ROWS), 'UPDATE items SET qty = 55 WHERE id <= 2', 'UPDATE items SET qty = 55 WHERE id <= 2'));
-    check('mysqli/compression', fn () => my_each(my(flags: MYSQLI_CLIENT_COMPRESS, patience: 2), 'SELECT word FROM numbers ORDER BY n LIMIT 200', "SELECT REPEAT('x', 100000)"));
+    // Through a Causeway without compression this waits for its time limits: not in CI.
+    getenv('CW_SET') === 'short' || check('mysqli/compression', fn () => my_each(my(flags: MYSQLI_CLIENT_COMPRESS, patience: 2), 'SELECT word FROM numbers ORDER BY n LIMIT 200', "SELECT REPEAT('x', 100000)"));
     check('mysqli/own write is read', function () {
         $m = my();
         $missed = 0;
