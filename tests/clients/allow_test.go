@@ -19,7 +19,6 @@ var allowances = []allowance{
 	{"python/mysqlclient/change user", "COM_CHANGE_USER of libmariadb names mysql_native_password and is refused (bug)"},
 	{"c/libmariadb/change user", "as above (bug)"},
 	{"c/libmariadb/debug command", "COM_DEBUG is refused: it writes into the server's own log"},
-	{"node-orm/knex/an invalid SET TRANSACTION", "SET TRANSACTION is put off until the transaction begins, and so is its syntax error (bug)"},
 	{"java/connectorj/KILL", killReason},
 	{"java/mariadb/KILL", killReason},
 }
