@@ -19,12 +19,12 @@ var allowances = []allowance{
 	{"python/mysqlclient/change user", "COM_CHANGE_USER of libmariadb names mysql_native_password and is refused (bug)"},
 	{"c/libmariadb/change user", "as above (bug)"},
 	{"c/libmariadb/debug command", "COM_DEBUG is refused: it writes into the server's own log"},
-	{"java/connectorj/KILL", killReason},
-	{"java/mariadb/KILL", killReason},
+	{"*/KILL", killReason},
+	{"*/kill", killReason},
 }
 
 // killReason is a bug that is reported, and goes when it is mended.
-const killReason = "KILL CONNECTION_ID() gives MySQL's error, but the client's connection stays open"
+const killReason = "KILL of a connection: a statement that runs may still give its rows, and after KILL CONNECTION_ID() the client's connection stays open (bug)"
 
 // allowed returns the allowance for a check, nil if there is none.
 func allowed(list []allowance, name string) *allowance {
