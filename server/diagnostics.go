@@ -119,7 +119,7 @@ func (s *session) showLeft(j *job, left *leftDiagnostics) error {
 	for i, row := range rows {
 		packets[i] = wire.AppendTextRowStrings(nil, row...)
 	}
-	return s.packets(warningColumns, packets, s.warnings)
+	return s.packets(warningColumns, packets, 0)
 }
 
 // ownValue is the value of one of the forms that parseOwn knows.

@@ -1,0 +1,152 @@
+package clients
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"causeway/tests/cluster"
+	"causeway/tests/rig"
+)
+
+// patient makes Causeway wait for a replica rather than go to the source, so
+// that the clients' reads run on replicas even on a slow machine.
+const patient = "[routing]\nwait = \"3s\"\nmax_wait = \"10s\"\n\n[limits]\nmax_allowed_packet = \"128MB\"\n"
+
+// replicaReads is how many reads replicas must have answered for each client:
+// a Causeway that sends everything to the source would differ in nothing.
+const replicaReads = 5
+
+// runLimit is for one run of one client, its start included.
+const runLimit = 4 * time.Minute
+
+// set is the list of clients to run: all or short.
+func set() string {
+	if s := os.Getenv("CAUSEWAY_CLIENTS"); s != "" {
+		return s
+	}
+	return "short"
+}
+
+func TestClients(t *testing.T) {
+	list, err := rig.Output(t.Context(), "scripts/clients", "list", set())
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := strings.Fields(list)
+	install(t, names)
+	c := cluster.Start(t, cluster.Options{})
+	cw := cluster.StartCauseway(t, c, patient)
+	for _, name := range names {
+		t.Run(name, func(t *testing.T) { bothWays(t, c, cw, name) })
+	}
+}
+
+// install fetches and builds what is missing; its progress goes to stderr.
+func install(t *testing.T, names []string) {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), filepath.Join(cluster.Root(), "scripts", "clients"), append([]string{"install"}, names...)...)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("the clients cannot be installed: %v", err)
+	}
+}
+
+func bothWays(t *testing.T, c *cluster.Cluster, cw *cluster.Causeway, name string) {
+	direct := observe(t, c, name, c.Source().Addr)
+	for _, b := range direct.broken() {
+		t.Errorf("the check itself is broken: %s", b)
+	}
+	before := readsOnReplicas(t, cw)
+	through := observe(t, c, name, cw.Addr)
+	reads := readsOnReplicas(t, cw) - before
+	used := 0
+	for _, d := range compare(direct, through) {
+		if a := allowed(allowances, name+"/"+d.name); a != nil {
+			used++
+			t.Logf("allowed: %s (%s)", d.name, a.reason)
+			continue
+		}
+		t.Errorf("differs: %v", d)
+	}
+	t.Logf("%d checks, %d allowed differences, %.0f statements answered by replicas", len(direct), used, reads)
+	if reads < replicaReads {
+		t.Errorf("replicas answered %.0f statements of this client, wanted are at least %d", reads, replicaReads)
+	}
+}
+
+// observe lays the schemas anew and runs a client against one address.
+func observe(t *testing.T, c *cluster.Cluster, name, addr string) seen {
+	t.Helper()
+	lay(t, c)
+	host, port, err := net.SplitHostPort(addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, filepath.Join(cluster.Root(), "scripts", "clients"), "run", name)
+	// The client is a group of its own, so that nothing of it stays behind.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
+	cmd.WaitDelay = 10 * time.Second
+	cmd.Env = append(os.Environ(), "CW_HOST="+host, "CW_PORT="+port, "CW_USER="+cluster.AppUser,
+		"CW_PASSWORD="+cluster.AppPassword, "CW_SET="+set(), "CW_TMP="+t.TempDir())
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	start := time.Now()
+	err = cmd.Run()
+	t.Logf("%s: %.1f s", addr, time.Since(start).Seconds())
+	s, parseErr := parseSeen(stdout.Bytes())
+	if err := errors.Join(err, parseErr); err != nil {
+		t.Fatalf("%s at %s: %v\nthe end of what it said:\n%s\n%s", name, addr, err, tail(stdout.String()), tail(stderr.String()))
+	}
+	return s
+}
+
+// lay makes both schemas as schema.sql has them and waits until all nodes have them.
+func lay(t *testing.T, c *cluster.Cluster) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	file, err := os.Open("schema.sql")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	cmd := exec.CommandContext(ctx, filepath.Join(cluster.Root(), "scripts", "cluster"), "--dir", c.Dir, "sql", c.Source().Name)
+	cmd.Stdin = file
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("schema.sql: %v\n%s", err, out)
+	}
+	if err := c.WaitCaughtUp(ctx); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// readsOnReplicas is how many statements replicas have answered so far.
+func readsOnReplicas(t *testing.T, cw *cluster.Causeway) float64 {
+	t.Helper()
+	n, err := queriesTo(t.Context(), cw.HTTP, "replica")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func tail(s string) string {
+	const limit = 3000
+	if len(s) > limit {
+		s = fmt.Sprintf("... (%d bytes)\n%s", len(s), s[len(s)-limit:])
+	}
+	return s
+}
