@@ -375,9 +375,6 @@ func (p *Pools) takeOver(c *Conn, owner *Owner) error {
 	if c.Closed(time.Now()) {
 		return errPeerClosed
 	}
-	if c.owner != owner {
-		c.Turn++
-	}
 	if c.left != nil && c.left.owner != owner {
 		p.Captures.Add(1)
 		if err := c.Capture(c.left); err != nil {
@@ -385,7 +382,16 @@ func (p *Pools) takeOver(c *Conn, owner *Owner) error {
 		}
 	}
 	c.left = nil
+	if c.owner == owner {
+		return nil
+	}
 	c.owner = owner
+	c.Turn++
+	if c.state.HasUserVars() { // one cannot be unset: NULL has a type
+		c.SetDeadline(deadlineIn(p.cfg.ConnectTimeout))
+		defer c.SetDeadline(noDeadline)
+		return p.Reset(c)
+	}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"causeway/backend"
+	"causeway/classifier"
 	"causeway/wire"
 )
 
@@ -22,6 +23,27 @@ func (s *session) runOnLast(j *job) error {
 		return s.runOn(c, j)
 	}
 	return s.diagnosticsLost(j)
+}
+
+// leftNothing tells whether any connection without diagnostics gives the answer:
+// the last statement left no warnings, or what asks for them asks about another
+// statement of its own text.
+func (s *session) leftNothing(j *job) bool {
+	if j.class.Is(classifier.MultiStatement) {
+		return true
+	}
+	return s.warnings == 0 && !strings.Contains(j.class.Digest, "row_count") && !strings.Contains(j.class.Digest, "found_rows")
+}
+
+// clearDiagnostics makes a connection forget another session's last statement.
+func (s *session) clearDiagnostics(c *backend.Conn) error {
+	s.bound(c)
+	defer c.SetDeadline(noDeadline)
+	if _, err := c.Query("DO 0"); err != nil {
+		c.Broken = true
+		return err
+	}
+	return nil
 }
 
 // retakeLast returns the connection that ran the last statement, held by the
@@ -63,9 +85,14 @@ func (s *session) diagnosticsLost(j *job) error {
 	}
 	text := s.textOf(j)
 	if q, ok := parseOwn(text); ok {
-		if value, known := s.ownValue(q, left); known {
-			return s.scalar(j, q, value)
+		values, err := s.ownValues(q, left)
+		if err != nil {
+			return s.answerError(j, err)
 		}
+		return s.values(j, q, values)
+	}
+	if s.leftNothing(j) {
+		return s.runOnHome(j)
 	}
 	return s.answerError(j, wire.NewError(wire.ErrNotSupportedYet,
 		"Causeway: this asks about the statement before, whose connection has been lent to another client; ask by a statement of its own (SELECT ROW_COUNT(), SELECT FOUND_ROWS(), SHOW WARNINGS), inside the transaction, or raise [pool] max_connections"))
@@ -93,8 +120,8 @@ type leftDiagnostics struct {
 	found    string
 }
 
-// errorCount is what @@error_count shows.
-func (l *leftDiagnostics) errorCount() int {
+// errors counts those among the warnings.
+func (l *leftDiagnostics) errors() int {
 	n := 0
 	for _, row := range l.warnings {
 		if row[0] == "Error" {
@@ -122,17 +149,31 @@ func (s *session) showLeft(j *job, left *leftDiagnostics) error {
 	return s.packets(warningColumns, packets, 0)
 }
 
-// ownValue is the value of one of the forms that parseOwn knows.
-func (s *session) ownValue(q ownQuery, left *leftDiagnostics) (value string, known bool) {
-	switch q.what {
-	case "row_count":
-		return fmt.Sprint(s.rowCount), true
-	case "found_rows":
-		return left.found, true
-	case "warning_count":
-		return fmt.Sprint(s.warnings), true
-	case "error_count":
-		return fmt.Sprint(left.errorCount()), true
+// ownValues are the values of the forms that parseOwn knows.
+func (s *session) ownValues(q ownQuery, left *leftDiagnostics) ([]string, error) {
+	values := make([]string, len(q.items))
+	for i, item := range q.items {
+		switch item.what {
+		case "row_count":
+			values[i] = fmt.Sprint(s.rowCount)
+		case "found_rows":
+			values[i] = left.found
+		case "warning_count":
+			values[i] = fmt.Sprint(max(int(s.warnings), len(left.warnings)))
+		case "error_count":
+			values[i] = fmt.Sprint(max(int(s.errors), left.errors()))
+		case "connection_id":
+			values[i] = fmt.Sprint(s.id)
+		case "last_insert_id":
+			value, err := s.insertValue()
+			if err != nil {
+				return nil, err
+			}
+			if s.insert.left == nil || s.insert.left.Done() {
+				s.insert = insertID{value: value}
+			}
+			values[i] = value
+		}
 	}
-	return "", false
+	return values, nil
 }

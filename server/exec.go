@@ -107,7 +107,12 @@ func (s *session) runOnHome(j *job) error {
 		return s.answerError(j, err)
 	}
 	if j.want == expectResult && j.class.Kind == classifier.Diagnostics && (c != s.last || c.Turn != s.lastTurn) {
-		return s.diagnosticsLost(j)
+		if !s.leftNothing(j) {
+			return s.diagnosticsLost(j)
+		}
+		if err := s.clearDiagnostics(c); err != nil {
+			return s.answerError(j, err)
+		}
 	}
 	if err := s.startTrx(c, j); err != nil {
 		return s.answerError(j, err)
@@ -323,9 +328,11 @@ func (s *session) finish(c *backend.Conn, j *job) {
 // noteCounts keeps what ROW_COUNT() and its like say after a statement.
 func (s *session) noteCounts(j *job) {
 	r := &s.relay
-	s.warnings = r.ok.Warnings
-	if r.err != nil {
-		s.warnings = 1
+	if !keepsDiagnostics(j.class) {
+		s.warnings, s.errors = r.ok.Warnings, 0
+		if r.err != nil {
+			s.warnings, s.errors = 1, 1
+		}
 	}
 	if j.want != expectResult {
 		return
@@ -341,6 +348,13 @@ func (s *session) noteCounts(j *job) {
 	default:
 		s.rowCount = int64(r.ok.AffectedRows)
 	}
+}
+
+// keepsDiagnostics: SHOW WARNINGS and its like, and GET DIAGNOSTICS, leave what
+// they tell of as it is.
+func keepsDiagnostics(c *classifier.Class) bool {
+	return c.Kind == classifier.Diagnostics && !c.Is(classifier.MultiStatement) &&
+		(strings.HasPrefix(c.Digest, "show ") || strings.HasPrefix(c.Digest, "get ") || strings.Contains(c.Digest, "warning_count") || strings.Contains(c.Digest, "error_count"))
 }
 
 // observe counts the statement and its time.

@@ -256,7 +256,7 @@ func (s *session) hasCursor(c *backend.Conn) bool {
 func (s *session) closeBackends() {
 	s.insert = insertID{}
 	s.lastLeft.Drop()
-	s.lastLeft, s.last, s.warnings, s.calcFound = nil, nil, 0, false
+	s.lastLeft, s.last, s.warnings, s.errors, s.calcFound = nil, nil, 0, 0, false
 	s.endLeases()
 	s.homeLast = nil
 	s.notePins(0)
@@ -267,7 +267,7 @@ func (s *session) endLeases() {
 	if c := s.home; c != nil {
 		s.home = nil
 		s.homeID.Store(0)
-		c.Dirty = c.Dirty || s.sticky.any() || c.Status.Has(wire.StatusInTrans) || s.oneShot || s.trackers.due || s.hasCursor(c)
+		c.Dirty = c.Dirty || s.sticky.any() || c.Status.Has(wire.StatusInTrans) || s.oneShot || s.trackers.due || s.hasCursor(c) || c.State().HasUserVars()
 		s.giveClean(c)
 	}
 	for addr, c := range s.replicas {
@@ -358,6 +358,11 @@ func (s *session) bringInsertID(c *backend.Conn, class *classifier.Class) error 
 func (s *session) insertValue() (string, error) {
 	in := s.insert
 	if in.left == nil {
+		if c := in.on; c != nil && c == s.home && in.turn == c.Turn {
+			left := backend.NewLeftover(backend.LeftInsertID, &s.owner)
+			err := c.Capture(left)
+			return left.InsertID, err
+		}
 		return cmp.Or(in.value, "0"), nil
 	}
 	if s.srv.pools.Retake(in.on, &s.owner, nil) { // it lies idle, but does not fit

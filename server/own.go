@@ -10,41 +10,74 @@ import (
 	"causeway/wire"
 )
 
-// ownQuery is a SELECT of one value that Causeway can answer by itself.
+// ownQuery is a statement that Causeway can answer by itself: one row of values
+// that it knows.
 type ownQuery struct {
+	items []ownItem
+	show  bool // SHOW COUNT(*): it leaves the diagnostics alone
+}
+
+type ownItem struct {
 	what   string // function or variable, in lower case
 	column string // name of the result's column
 }
 
-var ownForm = regexp.MustCompile("(?is)^\\s*select\\s+(?:((row_count|found_rows|connection_id)\\s*\\(\\s*\\))|(@@(?:session\\.|local\\.)?(warning_count|error_count)))" +
-	"(?:\\s+(?:as\\s+)?(?:`([^`]+)`|'([^']+)'|\"([^\"]+)\"|([a-z_][a-z0-9_]*)))?(?:\\s+from\\s+dual)?(?:\\s+limit\\s+1)?\\s*;?\\s*$")
+// has tells whether one of the items is asked for.
+func (q ownQuery) has(what string) bool {
+	for _, item := range q.items {
+		if item.what == what {
+			return true
+		}
+	}
+	return false
+}
 
-var countForm = regexp.MustCompile("(?is)^\\s*show\\s+count\\s*\\(\\s*\\*\\s*\\)\\s*(warnings|errors)\\s*;?\\s*$")
+var (
+	ownHead = regexp.MustCompile(`(?is)^\s*select\s+(.*?)(?:\s+from\s+dual)?(?:\s+limit\s+1)?\s*;?\s*$`)
+	ownForm = regexp.MustCompile("(?is)^\\s*(?:((row_count|found_rows|connection_id|last_insert_id)\\s*\\(\\s*\\))|(@@(?:session\\.|local\\.)?(warning_count|error_count)))" +
+		"(?:\\s+(?:as\\s+)?(?:`([^`]+)`|'([^']+)'|\"([^\"]+)\"|([a-z_][a-z0-9_]*)))?\\s*$")
+	countForm = regexp.MustCompile(`(?is)^\s*show\s+count\s*\(\s*\*\s*\)\s*(warning|error)s\s*;?\s*$`)
+)
 
 // parseOwn reads such a statement.
-func parseOwn(text string) (ownQuery, bool) {
-	if len(text) > 200 {
-		return ownQuery{}, false
+func parseOwn(text string) (q ownQuery, ok bool) {
+	if len(text) > 300 {
+		return q, false
 	}
 	if m := countForm.FindStringSubmatch(text); m != nil {
-		what := strings.ToLower(strings.TrimSuffix(strings.ToLower(m[1]), "s")) + "_count"
-		return ownQuery{what: what, column: "@@session." + what}, true
+		what := strings.ToLower(m[1]) + "_count"
+		return ownQuery{[]ownItem{{what, "@@session." + what}}, true}, true
 	}
+	m := ownHead.FindStringSubmatch(text)
+	if m == nil {
+		return q, false
+	}
+	for part := range strings.SplitSeq(m[1], ",") {
+		item, ok := parseItem(part)
+		if !ok {
+			return q, false
+		}
+		q.items = append(q.items, item)
+	}
+	return q, true
+}
+
+func parseItem(text string) (ownItem, bool) {
 	m := ownForm.FindStringSubmatch(text)
 	if m == nil {
-		return ownQuery{}, false
+		return ownItem{}, false
 	}
-	q := ownQuery{what: strings.ToLower(m[2] + m[4]), column: m[1] + m[3]}
+	item := ownItem{what: strings.ToLower(m[2] + m[4]), column: m[1] + m[3]}
 	for _, alias := range m[5:] {
 		switch strings.ToLower(alias) {
 		case "":
 		case "from", "limit":
-			return ownQuery{}, false
+			return ownItem{}, false
 		default:
-			q.column = alias
+			item.column = alias
 		}
 	}
-	return q, true
+	return item, true
 }
 
 // textOf is the text of a command that runs a statement.
@@ -66,11 +99,11 @@ func (s *session) ownFacts(class *classifier.Class, text []byte) (bool, error) {
 		return false, nil
 	}
 	q, ok := parseOwn(string(text))
-	if !ok || s.aborted != "" {
+	if !ok || s.aborted != "" || len(q.items) != 1 {
 		return false, nil
 	}
 	s.route = route{reason: reasonLocal, digest: class.Digest}
-	return true, s.scalar(&job{}, q, strconv.FormatUint(uint64(s.id), 10))
+	return true, s.values(&job{}, q, []string{strconv.FormatUint(uint64(s.id), 10)})
 }
 
 // executeHere is ownFacts for prepared statements.
@@ -79,11 +112,11 @@ func (s *session) executeHere(j *job) (bool, error) {
 		return false, nil
 	}
 	q, ok := parseOwn(j.stmt.Text)
-	if !ok {
+	if !ok || len(q.items) != 1 {
 		return false, nil
 	}
 	s.route = route{reason: reasonLocal, digest: j.class.Digest}
-	return true, s.scalar(j, q, strconv.FormatUint(uint64(s.id), 10))
+	return true, s.values(j, q, []string{strconv.FormatUint(uint64(s.id), 10)})
 }
 
 // Column flags of the protocol.
@@ -93,33 +126,51 @@ const (
 	flagBinary   = 0x0080
 )
 
-// scalar answers by one row with one integer, described as MySQL would.
-func (s *session) scalar(j *job, q ownQuery, value string) error {
-	column := wire.Column{Name: q.column, Type: wire.TypeLongLong, Charset: 63, Length: 21, Flags: flagNotNull | flagBinary}
-	switch q.what {
-	case "connection_id":
-		column.Flags |= flagUnsigned
-	case "warning_count", "error_count":
-		column.Flags = flagUnsigned | flagBinary
+// values answers by one row of integers, described as MySQL would.
+func (s *session) values(j *job, q ownQuery, values []string) error {
+	columns := make([]wire.Column, len(q.items))
+	for i, item := range q.items {
+		columns[i] = wire.Column{Name: item.column, Type: wire.TypeLongLong, Charset: 63, Length: 21, Flags: flagNotNull | flagBinary}
+		switch item.what {
+		case "connection_id", "last_insert_id":
+			columns[i].Flags |= flagUnsigned
+		case "warning_count", "error_count":
+			columns[i].Flags = flagUnsigned | flagBinary
+		}
 	}
-	if !strings.HasPrefix(q.column, "@@session.") { // a SELECT, which SHOW COUNT(*) is not
-		s.rowCount, s.foundRows, s.calcFound, s.warnings = -1, 1, false, 0
-		s.last = nil
-		s.lastLeft.Drop()
-		s.lastLeft = nil
-	}
-	warnings := uint16(0)
-	if q.what == "found_rows" {
-		warnings = 1 // it is deprecated
-		s.warnings = 1
-	}
+	warnings := s.afterOwn(q)
 	if j.stmt == nil {
-		return s.packets([]wire.Column{column}, [][]byte{wire.AppendTextRowStrings(nil, value)}, warnings)
+		return s.packets(columns, [][]byte{wire.AppendTextRowStrings(nil, values...)}, warnings)
 	}
-	n, _ := strconv.ParseInt(value, 10, 64)
-	if u, err := strconv.ParseUint(value, 10, 64); err == nil {
-		n = int64(u)
+	row := make([]byte, 1+(len(values)+9)/8) // no NULL
+	for _, value := range values {
+		n, err := strconv.ParseUint(value, 10, 64)
+		if err != nil {
+			signed, _ := strconv.ParseInt(value, 10, 64)
+			n = uint64(signed)
+		}
+		row = binary.LittleEndian.AppendUint64(row, n)
 	}
-	row := binary.LittleEndian.AppendUint64([]byte{0, 0}, uint64(n))
-	return s.packets([]wire.Column{column}, [][]byte{row}, warnings)
+	return s.packets(columns, [][]byte{row}, warnings)
+}
+
+// afterOwn notes what such a statement does to the diagnostics itself: a SELECT
+// clears them, but for the counts if it asks for those; FOUND_ROWS() is deprecated.
+func (s *session) afterOwn(q ownQuery) (warnings uint16) {
+	if q.show {
+		s.rowCount, s.foundRows = -1, 1
+		return 0
+	}
+	s.rowCount, s.foundRows, s.calcFound = -1, 1, false
+	s.last = nil
+	s.lastLeft.Drop()
+	s.lastLeft = nil
+	switch {
+	case q.has("found_rows"):
+		warnings = 1
+		s.warnings = 1
+	case !q.has("warning_count") && !q.has("error_count"):
+		s.warnings, s.errors = 0, 0
+	}
+	return warnings
 }

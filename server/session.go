@@ -62,6 +62,7 @@ type session struct {
 	sticky    stickyState   // what of the source connection cannot be replayed
 	doubt     *doubt
 	warnings  uint16      // of the last statement
+	errors    uint16      // among them
 	rowCount  int64       // ROW_COUNT() after it
 	foundRows uint64      // FOUND_ROWS() after it, unless calcFound
 	calcFound bool        // it had SQL_CALC_FOUND_ROWS

@@ -70,7 +70,10 @@ var charsetKinds = []Kind{
 // value only the server knows it.
 var userVariableKinds = []Kind{
 	{"user variable, a literal", 10, func(g *Gen) []Step {
-		return []Step{q(pick(g, "SET @a = 5", "SET @a = 'text', @b := 2.50", "SET @b = NULL", "SET @a = -7", "SET @b = 0x4142", "SET @a = _latin1'x'", "SET @a = TRUE", "SET @b = 1e3")), g.userShow()}
+		return []Step{q(pick(g, "SET @a = 5", "SET @a = 'text', @b := 2.50", "SET @b = NULL", "SET @a = -7", "SET @b = 0x4142", "SET @a = TRUE", "SET @b = 1e3")), g.userShow()}
+	}},
+	{"user variable of another character set", 3, func(g *Gen) []Step {
+		return []Step{q("SET @a = _latin1'x'").pin(PinUser), g.userShow()}
 	}},
 	{"user variable, an expression", 8, func(g *Gen) []Step {
 		return []Step{t(pick(g, "SET @c = @a + 1", "SET @c = (SELECT MAX(id) FROM $1.words)", "SET @a = CONCAT(@a, 'x')", "SET @b = @@sql_mode", "SET @c := @b := 4")).pin(PinUser), g.userShow()}

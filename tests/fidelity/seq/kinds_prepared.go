@@ -53,7 +53,7 @@ var preparedKinds = []Kind{
 	}},
 	{"long data", 3, func(g *Gen) []Step {
 		name := g.name()
-		return []Step{{op: opPrepare, stmt: name, text: "INSERT INTO $1.t (v, s) VALUES (?, ?)"}, {op: opLongData, stmt: name, num: 1, text: "abc"}, {op: opLongData, stmt: name, num: 1, text: "def"},
+		return []Step{{op: opPrepare, stmt: name, text: "INSERT INTO $1.t (v, s) VALUES (?, ?)"}, Step{op: opLongData, stmt: name, num: 1, text: "abc"}.pin(PinUser), {op: opLongData, stmt: name, num: 1, text: "def"},
 			pick(g, exec(name).bound(num(5), long()), Step{op: opStmtReset, stmt: name}), exec(name).bound(num(6), str("plain")), read}
 	}},
 	{"cursor", 5, func(g *Gen) []Step {

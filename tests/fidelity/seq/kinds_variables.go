@@ -1,6 +1,9 @@
 package seq
 
-import "slices"
+import (
+	"regexp"
+	"slices"
+)
 
 // variable is a session variable: how it is set, and by what its value shows.
 // Each of them gives a kind that sets it, with what shows it soon after, and
@@ -77,9 +80,16 @@ func variableKinds() []Kind {
 }
 
 // setAndShow sets a variable and looks at it once or twice.
+// staysThere are the assignments that no proxy can replay: of expressions to what
+// is not a value of its own, and of what works once.
+var staysThere = regexp.MustCompile(`(?i)(SET|SESSION) insert_id =|timestamp = UNIX|profiling|@old =`)
+
 func (g *Gen) setAndShow(v variable) []Step {
 	set := q(pick(g, v.sets...))
 	set.forget = []string{v.name}
+	if staysThere.MatchString(set.text) {
+		set = set.pin(PinUser)
+	}
 	steps := []Step{set, t(pick(g, v.shows...))}
 	if g.chance(40) {
 		steps = append(steps, t(pick(g, v.shows...)))
