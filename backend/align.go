@@ -35,7 +35,7 @@ func (c *Conn) Align(want *State) (int, error) {
 			continue
 		}
 		scope := "SET SESSION "
-		if sets[0][0] == '@' {
+		if sets[0][0] == '@' || strings.HasPrefix(sets[0], "NAMES ") {
 			scope = "SET "
 		}
 		if err := c.Send(wire.ComQuery, scope+strings.Join(sets, ", ")); err != nil {

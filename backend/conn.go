@@ -78,6 +78,9 @@ type Conn struct {
 	InsertID string
 	// Private: it is one session's own and not to be shared.
 	Private bool
+	// Unclean: its session may have left something here that only it may find. It
+	// can take the connection back; before another one has it, it is reset.
+	Unclean bool
 	// Dirty: something of its session is left that replaying cannot undo.
 	Dirty bool
 
@@ -207,6 +210,7 @@ func (c *Conn) setupStatement(base map[string]string) string {
 	for _, name := range meaningVariables {
 		value, known := base[name]
 		if own, ok := c.Node.Defaults[name]; known && ok && own != value {
+			value, _ = c.begins(name, base)
 			b.WriteString(", " + name + "=" + literal(name, value))
 		}
 	}
@@ -281,7 +285,23 @@ func (c *Conn) initial(name string) (string, bool) {
 	if i := slices.Index(charsetVariables[:], name); i >= 0 {
 		return c.charset[i], true
 	}
-	v, ok := c.base[name]
+	return c.begins(name, c.base)
+}
+
+// begins is what a login makes of a variable, by its global value and the
+// capabilities that change it.
+func (c *Conn) begins(name string, base map[string]string) (string, bool) {
+	switch {
+	case name == "wait_timeout" && c.account.Caps.Has(wire.CapInteractive):
+		name = "interactive_timeout"
+	case name == "sql_mode" && c.account.Caps.Has(wire.CapIgnoreSpace):
+		v, ok := base[name]
+		if !strings.Contains(v, "IGNORE_SPACE") {
+			v = strings.TrimSuffix("IGNORE_SPACE,"+v, ",")
+		}
+		return v, ok
+	}
+	v, ok := base[name]
 	return v, ok
 }
 
@@ -297,7 +317,7 @@ func (c *Conn) Reset() error {
 	if _, err := c.ReadResult(); err != nil {
 		return err
 	}
-	c.statements, c.closing, c.Dirty, c.InsertID = statements{}, nil, false, "0"
+	c.statements, c.closing, c.Dirty, c.Unclean, c.InsertID = statements{}, nil, false, false, "0"
 	c.state = EmptyState.WithSchema(c.state.Schema)
 	return c.setup(c.base)
 }

@@ -143,7 +143,7 @@ func (p *Pools) Get(ctx context.Context, w *Want, wait bool) (*Conn, error) {
 func (p *Pools) lease(ctx context.Context, pl *pool, w *Want, wait bool) (*Conn, bool, error) {
 	pl.mu.Lock()
 	if len(pl.waiters) == 0 {
-		if c := pl.take(w); c != nil {
+		if c := pl.take(w, pl.open >= pl.max(p.opts.Max)); c != nil {
 			pl.mu.Unlock()
 			return c, false, nil
 		}
@@ -221,15 +221,16 @@ const takeLimit = 64
 
 // take removes the idle connection that fits best: one in the wanted state,
 // else one in its schema, else the one used last. One on which another session
-// may still ask for its last insert id or warnings comes after all others.
-func (pl *pool) take(w *Want) *Conn {
+// may still ask for its last insert id comes after all others, and one that would
+// lose more than that only if it must be.
+func (pl *pool) take(w *Want, must bool) *Conn {
 	if w.Attrs != nil {
 		return nil
 	}
 	best, score := -1, -1
 	for i, seen := len(pl.idle)-1, 0; i >= 0 && seen < takeLimit; i, seen = i-1, seen+1 {
 		c := pl.idle[i]
-		if !c.Fits(w) {
+		if !c.Fits(w) || !must && c.owner != w.Owner && c.loses() {
 			continue
 		}
 		s := c.rank(w)
@@ -247,6 +248,12 @@ func (pl *pool) take(w *Want) *Conn {
 	pl.idle = append(pl.idle[:best], pl.idle[best+1:]...)
 	c.idle = false
 	return c
+}
+
+// loses tells whether taking a connection from its last session costs more than
+// one question: it must be reset, or cannot tell all that it knows.
+func (c *Conn) loses() bool {
+	return c.Unclean || c.state.HasUserVars() || c.left != nil && c.left.Kind != LeftInsertID
 }
 
 const topRank = 7
@@ -312,30 +319,6 @@ func (p *Pools) Adopt(c *Conn, w *Want) {
 	p.Put(c, nil)
 }
 
-// Renew lets all connections go as soon as nobody uses them: what they began
-// with has changed.
-func (p *Pools) Renew() {
-	p.age.Add(1)
-	for _, pl := range p.all() {
-		for _, c := range pl.drain() {
-			p.retire(c)
-			pl.freed()
-		}
-	}
-}
-
-// drain removes all idle connections.
-func (pl *pool) drain() []*Conn {
-	pl.mu.Lock()
-	defer pl.mu.Unlock()
-	idle := pl.idle
-	pl.idle = nil
-	for _, c := range idle {
-		c.idle = false
-	}
-	return idle
-}
-
 // freed gives a place that came free to whoever waits.
 func (pl *pool) freed() {
 	pl.mu.Lock()
@@ -387,7 +370,7 @@ func (p *Pools) takeOver(c *Conn, owner *Owner) error {
 	}
 	c.owner = owner
 	c.Turn++
-	if c.state.HasUserVars() { // one cannot be unset: NULL has a type
+	if c.Unclean || c.state.HasUserVars() { // one cannot be unset: NULL has a type
 		c.SetDeadline(deadlineIn(p.cfg.ConnectTimeout))
 		defer c.SetDeadline(noDeadline)
 		return p.Reset(c)
@@ -507,62 +490,4 @@ func (p *Pools) Charset(collation uint16) (values [4]string, known bool) {
 		return values, false
 	}
 	return v.([4]string), true
-}
-
-// PoolStats are the connections to one node.
-type PoolStats struct {
-	Addr                string
-	Open, Idle, Waiting int
-}
-
-// Stats returns the numbers of every node.
-func (p *Pools) Stats() []PoolStats {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	out := make([]PoolStats, 0, len(p.nodes))
-	for _, pl := range p.nodes {
-		pl.mu.Lock()
-		out = append(out, PoolStats{pl.addr, pl.open, len(pl.idle), len(pl.waiters)})
-		pl.mu.Unlock()
-	}
-	return out
-}
-
-// Settings of what to do when a server has no room for more connections.
-const (
-	headroom    = 5 // left to the monitor and to people
-	refusedTime = 30 * time.Second
-)
-
-// tooMany tells whether a server refused a connection for want of room: 1040,
-// or 1203, 1226 for one account.
-func tooMany(err error) bool {
-	var refused *wire.Error
-	return errors.As(err, &refused) && (refused.Code == wire.ErrTooManyConnections || refused.Code == 1203 || refused.Code == wire.ErrTooManyUserConns)
-}
-
-// max is how many connections the pool may have now.
-func (pl *pool) max(configured int) int {
-	if pl.limit > 0 && time.Now().Before(pl.until) {
-		return min(configured, pl.limit)
-	}
-	return configured
-}
-
-// failed gives back the place of a connection that could not be opened. A
-// server that has no room for more must not lose its monitor's as well.
-func (pl *pool) failed(err error) {
-	if tooMany(err) {
-		pl.mu.Lock()
-		pl.limit, pl.until = max(1, pl.open-1-headroom), time.Now().Add(refusedTime)
-		pl.mu.Unlock()
-	}
-	pl.freed()
-}
-
-// others tells whether the pool has connections that can come free.
-func (pl *pool) others() bool {
-	pl.mu.Lock()
-	defer pl.mu.Unlock()
-	return pl.open > 0
 }

@@ -101,3 +101,46 @@ func (p *Pools) warm(ctx context.Context, pl *pool, n *Node) {
 		p.Put(c, nil)
 	}
 }
+
+// Renew lets all connections go as soon as nobody uses them: what they began
+// with has changed.
+func (p *Pools) Renew() {
+	p.age.Add(1)
+	for _, pl := range p.all() {
+		for _, c := range pl.drain() {
+			p.retire(c)
+			pl.freed()
+		}
+	}
+}
+
+// drain removes all idle connections.
+func (pl *pool) drain() []*Conn {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	idle := pl.idle
+	pl.idle = nil
+	for _, c := range idle {
+		c.idle = false
+	}
+	return idle
+}
+
+// PoolStats are the connections to one node.
+type PoolStats struct {
+	Addr                string
+	Open, Idle, Waiting int
+}
+
+// Stats returns the numbers of every node.
+func (p *Pools) Stats() []PoolStats {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	out := make([]PoolStats, 0, len(p.nodes))
+	for _, pl := range p.nodes {
+		pl.mu.Lock()
+		out = append(out, PoolStats{pl.addr, pl.open, len(pl.idle), len(pl.waiters)})
+		pl.mu.Unlock()
+	}
+	return out
+}

@@ -206,8 +206,8 @@ func (s *State) WithBinding(b *State) *State {
 // whose connections keep their own transaction_read_only as a safety net; user
 // variables too, for what uses them runs on the source.
 func replayable(name string, role Role) bool {
-	if name[0] == '@' {
-		return false // see userDiff
+	if name[0] == '@' || name == ResultsCollation {
+		return false // see userDiff and namesClause
 	}
 	if role == RoleReplica {
 		switch name {
@@ -224,6 +224,10 @@ func replayable(name string, role Role) bool {
 // the target has not set.
 func diff(from, to *State, role Role, initial func(name string) (string, bool)) []string {
 	var out []string
+	if names := namesClause(from, to); names != "" {
+		out = append(out, names)
+		from = from.afterNames(to)
+	}
 	for _, name := range to.Vars() {
 		value := to.vars[name]
 		if old, ok := from.vars[name]; ok && old == value || !replayable(name, role) {
@@ -244,6 +248,44 @@ func diff(from, to *State, role Role, initial func(name string) (string, bool)) 
 		}
 	}
 	return out
+}
+
+// ResultsCollation is no variable of a server: it is the collation by which SET
+// NAMES made results be described, which setting the variables one by one does
+// not bring back.
+const ResultsCollation = "results_collation"
+
+// namesClause sets the variables of the character set together, as a login and
+// SET NAMES do, if results are described by another collation in to.
+func namesClause(from, to *State) string {
+	collation := to.namesCollation()
+	if collation == "" || from.vars[ResultsCollation] == to.vars[ResultsCollation] {
+		return ""
+	}
+	return "NAMES " + literal("", charsetOf(collation)) + " COLLATE " + literal("", collation)
+}
+
+// namesCollation is that of the last SET NAMES, else of the login.
+func (s *State) namesCollation() string {
+	if collation := s.vars[ResultsCollation]; collation != "" {
+		return collation
+	}
+	return s.vars[charsetVariables[3]]
+}
+
+// charsetOf is the character set of a collation, whose name begins with it.
+func charsetOf(collation string) string {
+	charset, _, _ := strings.Cut(collation, "_")
+	return charset
+}
+
+// afterNames is the state after the clause of namesClause: what to has besides is
+// still to be set.
+func (s *State) afterNames(to *State) *State {
+	collation := to.namesCollation()
+	charset := charsetOf(collation)
+	return s.WithVar(charsetVariables[0], charset).WithVar(charsetVariables[1], charset).
+		WithVar(charsetVariables[2], charset).WithVar(charsetVariables[3], collation)
 }
 
 // userDiff returns the assignments of user variables. One that was never set

@@ -66,7 +66,7 @@ func (s *session) command(f wire.Frame, now time.Time) error {
 
 // ping answers with the last statement's warning count, as MySQL does.
 func (s *session) ping() error {
-	ok := wire.OK{Status: s.status, Warnings: s.warnings}
+	ok := wire.OK{Status: s.status, Warnings: s.told}
 	return s.send(ok.Append(s.scratch[:0], s.login.Caps))
 }
 

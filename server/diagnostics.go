@@ -16,6 +16,10 @@ func (s *session) runOnLast(j *job) error {
 	if s.refused != nil && isShowDiagnostics(j.class) {
 		return s.showRefused()
 	}
+	if q, ok := parseOwn(s.textOf(j)); ok && len(q.items) == 1 && q.has("found_rows") && !s.calcFound {
+		s.route.reason = reasonDiagnostics // the connection may tell of another session's SELECT
+		return s.values(j, q, []string{fmt.Sprint(s.foundRows)})
+	}
 	if c := s.retakeLast(); c != nil && c.Turn == s.lastTurn && s.unfit(c, s.view().Node(c.Node.Addr), j.start) == "" {
 		if c == s.home && c.Node.Role == backend.RoleSource {
 			return s.runOnHome(j)
@@ -56,14 +60,14 @@ func (s *session) retakeLast() *backend.Conn {
 	case c == s.home, c == s.replicas[c.Node.Addr]:
 		return c
 	case c == s.homeLast && s.home == nil:
-		if !s.srv.pools.Retake(c, &s.owner, nil) {
+		if !s.srv.pools.Retake(c, s.owner, nil) {
 			return nil
 		}
 		s.home = c
 		s.homeID.Store(c.ThreadID)
 		s.retaken(c)
 		return c
-	case c == s.homeLast, s.replicas[c.Node.Addr] != nil, !s.srv.pools.Retake(c, &s.owner, nil):
+	case c == s.homeLast, s.replicas[c.Node.Addr] != nil, !s.srv.pools.Retake(c, s.owner, nil):
 		return nil
 	}
 	s.holdReplica(c)
@@ -146,7 +150,7 @@ func (s *session) showLeft(j *job, left *leftDiagnostics) error {
 	for i, row := range rows {
 		packets[i] = wire.AppendTextRowStrings(nil, row...)
 	}
-	return s.packets(warningColumns, packets, 0)
+	return s.packets(s.described(warningColumns), packets, 0)
 }
 
 // ownValues are the values of the forms that parseOwn knows.
@@ -176,4 +180,30 @@ func (s *session) ownValues(q ownQuery, left *leftDiagnostics) ([]string, error)
 		}
 	}
 	return values, nil
+}
+
+// described returns text columns as a server describes them to the session: in
+// the character set of its results, where the bytes of a value are its.
+func (s *session) described(columns []wire.Column) []wire.Column {
+	charset, _ := s.state.Var("character_set_results")
+	var id uint16
+	var width uint32
+	switch charset {
+	case "latin1":
+		id, width = 8, 1
+	case "ascii":
+		id, width = 11, 1
+	case "utf8mb3":
+		id, width = 33, 3
+	default:
+		return columns
+	}
+	out := make([]wire.Column, len(columns))
+	for i, c := range columns {
+		if c.Charset == 255 {
+			c.Charset, c.Length = id, c.Length/4*width
+		}
+		out[i] = c
+	}
+	return out
 }

@@ -27,7 +27,7 @@ func (s *session) run1(j *job) error {
 		}
 	}
 	s.settleDoubt()
-	if s.trackers.due && s.home != nil && !s.home.Broken && j.class.Kind != classifier.Diagnostics {
+	if s.trackers.due && s.trackers.on == nil && s.home != nil && !s.home.Broken && j.class.Kind != classifier.Diagnostics {
 		s.rearmTrackers()
 	}
 	v := s.view()
@@ -114,6 +114,7 @@ func (s *session) runOnHome(j *job) error {
 			return s.answerError(j, err)
 		}
 	}
+	s.checkTrackers(c, j)
 	if err := s.startTrx(c, j); err != nil {
 		return s.answerError(j, err)
 	}
@@ -121,6 +122,9 @@ func (s *session) runOnHome(j *job) error {
 		if err := s.bringInsertID(c, j.class); err != nil {
 			return s.answerError(j, err)
 		}
+	}
+	if isInsert(j) {
+		s.pipeInsertID(c)
 	}
 	return s.runOn(c, j)
 }
@@ -194,7 +198,7 @@ func (s *session) exchange(c *backend.Conn, j *job, plain bool) error {
 		finish: mayHaveCommitted(j.class),
 	}
 	if j.want == expectSimple && j.class == useClass {
-		r.fixWarnings, r.warnings = true, s.warnings // COM_INIT_DB leaves the diagnostics alone
+		r.fixWarnings, r.warnings = true, s.told // COM_INIT_DB leaves the diagnostics alone
 	}
 	if c == s.home && s.readTrx != nil {
 		r.addStatus = s.readTrx.Status & trxStatus // the client's transaction is on the replica
@@ -243,6 +247,27 @@ func (s *session) sendAndRelay(c *backend.Conn, j *job, plain bool) error {
 			}
 			queued = 0
 		}
+	}
+	if id := s.pipedID; id != "" {
+		s.pipedID = ""
+		if s.mustPrepare(c, j) {
+			if _, err := s.prepareOn(c, j.stmt); err != nil {
+				return alignError(err)
+			}
+		}
+		if err := c.Send(wire.ComQuery, "SET LAST_INSERT_ID="+id); err != nil {
+			return &backendError{err}
+		}
+		if err := s.sendCommand(c, j); err != nil {
+			return err
+		}
+		seq := c.Sequence()
+		if _, err := c.ReadResult(); err != nil {
+			return alignError(err)
+		}
+		c.SetSequence(seq)
+		c.InsertID = id
+		return s.relay.run(j.want)
 	}
 	if err := s.sendCommand(c, j); err != nil {
 		return err
@@ -328,6 +353,10 @@ func (s *session) finish(c *backend.Conn, j *job) {
 // noteCounts keeps what ROW_COUNT() and its like say after a statement.
 func (s *session) noteCounts(j *job) {
 	r := &s.relay
+	s.told = r.ok.Warnings
+	if r.err != nil {
+		s.told = 1
+	}
 	if !keepsDiagnostics(j.class) {
 		s.warnings, s.errors = r.ok.Warnings, 0
 		if r.err != nil {
@@ -337,7 +366,7 @@ func (s *session) noteCounts(j *job) {
 	if j.want != expectResult {
 		return
 	}
-	if !isShowDiagnostics(j.class) {
+	if r.ok.Header == wire.HeaderEOF && !isShowDiagnostics(j.class) {
 		s.calcFound = j.class.Is(classifier.FoundRows)
 	}
 	switch {

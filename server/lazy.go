@@ -113,5 +113,5 @@ func (s *session) noteHere() {
 	s.srv.metrics.count(localTarget, reasonLocal)
 	s.last, s.refused, s.stale = nil, nil, nil
 	s.lastLeft.Drop()
-	s.lastLeft, s.warnings, s.errors, s.rowCount, s.calcFound = nil, 0, 0, 0, false
+	s.lastLeft, s.warnings, s.errors, s.told, s.rowCount, s.calcFound = nil, 0, 0, 0, 0, false
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"causeway/backend"
@@ -17,7 +18,7 @@ import (
 // it since: what the server keeps of a statement is then still there.
 func (s *session) lease(n *backend.Node, own *backend.Conn, free, wait bool) (*backend.Conn, error) {
 	w := s.want(n, free)
-	if own != nil && s.srv.pools.Retake(own, &s.owner, w) {
+	if own != nil && s.srv.pools.Retake(own, s.owner, w) {
 		s.retaken(own)
 		return own, nil
 	}
@@ -62,7 +63,7 @@ func (s *session) want(n *backend.Node, free bool) *backend.Want {
 	s.knowCharset()
 	w := &s.wanted
 	*w = backend.Want{
-		Node: n, State: s.state, SchemaFree: free, Owner: &s.owner,
+		Node: n, State: s.state, SchemaFree: free, Owner: s.owner,
 		Account: backend.Account{
 			User: s.login.User, Password: s.srv.users[s.login.User].Password,
 			Caps: s.login.Caps & backend.MeaningCaps, Collation: s.login.Collation, TLS: s.login.TLS,
@@ -136,9 +137,9 @@ func (s *session) settle() {
 		return
 	}
 	c, pins := s.home, s.homePins()
-	if pins == pinTrackers && !c.Broken { // what the next statement would do, so that nothing is held for it
-		s.rearmNow(c)
-		pins = 0
+	if pins == pinTrackers { // whoever takes it has them right, see checkTrackers
+		pins, c.Unclean = 0, true
+		s.trackers.on, s.trackers.turn = c, c.Turn
 	}
 	s.notePins(pins)
 	if pins != 0 {
@@ -154,25 +155,6 @@ func (s *session) settle() {
 	s.give(c)
 }
 
-// rearmNow sets the trackers right, after keeping what the session may still ask
-// for of its last statement.
-func (s *session) rearmNow(c *backend.Conn) {
-	if kind := s.leaves(c); kind != 0 {
-		left := backend.NewLeftover(kind, &s.owner)
-		s.noteLeft(c, kind, left)
-		if c.Capture(left) != nil {
-			return
-		}
-		if s.insert.on == c && s.insert.turn == c.Turn {
-			s.insert = insertID{value: left.InsertID}
-		}
-	}
-	if s.last == c {
-		s.last = nil
-	}
-	s.rearmTrackers()
-}
-
 // give puts a connection back into its pool.
 func (s *session) give(c *backend.Conn) {
 	if c.Broken || c.Private {
@@ -184,7 +166,7 @@ func (s *session) give(c *backend.Conn) {
 		s.srv.pools.Put(c, nil)
 		return
 	}
-	left := backend.NewLeftover(kind, &s.owner)
+	left := backend.NewLeftover(kind, s.owner)
 	s.noteLeft(c, kind, left)
 	s.srv.pools.Put(c, left)
 }
@@ -219,7 +201,7 @@ func (s *session) noteLeft(c *backend.Conn, kind backend.LeftoverKind, left *bac
 // what the session may still ask for.
 func (s *session) cleanse(c *backend.Conn) {
 	if kind := s.leaves(c); kind != 0 {
-		left := backend.NewLeftover(kind, &s.owner)
+		left := backend.NewLeftover(kind, s.owner)
 		s.noteLeft(c, kind, left)
 		if c.Capture(left) != nil {
 			return
@@ -259,6 +241,7 @@ func (s *session) closeBackends() {
 	s.lastLeft, s.last, s.warnings, s.errors, s.calcFound = nil, nil, 0, 0, false
 	s.endLeases()
 	s.homeLast = nil
+	s.owner = &backend.Owner{} // whose connections are reset before it has them again
 	s.notePins(0)
 }
 
@@ -267,7 +250,7 @@ func (s *session) endLeases() {
 	if c := s.home; c != nil {
 		s.home = nil
 		s.homeID.Store(0)
-		c.Dirty = c.Dirty || s.sticky.any() || c.Status.Has(wire.StatusInTrans) || s.oneShot || s.trackers.due || s.hasCursor(c) || c.State().HasUserVars()
+		c.Dirty = c.Dirty || s.sticky.any() || c.Status.Has(wire.StatusInTrans) || s.oneShot || s.trackers.due || s.hasCursor(c) || c.Unclean || c.State().HasUserVars()
 		s.giveClean(c)
 	}
 	for addr, c := range s.replicas {
@@ -354,18 +337,41 @@ func (s *session) bringInsertID(c *backend.Conn, class *classifier.Class) error 
 	return nil
 }
 
+// isInsert tells whether a command may generate an insert id.
+func isInsert(j *job) bool {
+	if j.want != expectResult || j.class.Kind != classifier.Write || mayUseInsertID(j.class) {
+		return false
+	}
+	d := j.class.Digest
+	return strings.HasPrefix(d, "insert") || strings.HasPrefix(d, "replace") || strings.HasPrefix(d, "load") || j.class.Is(classifier.MultiStatement)
+}
+
+// pipeInsertID lets LAST_INSERT_ID() of the session travel before an INSERT, in
+// the same write: one with a given value for its AUTO_INCREMENT column leaves it
+// as it is, and its OK looks the same. It is the one thing that may travel before
+// a write unconfirmed: it cannot fail, and the write means the same without.
+func (s *session) pipeInsertID(c *backend.Conn) {
+	if s.insert.on == c && s.insert.turn == c.Turn {
+		return
+	}
+	value, _ := s.insertValue()
+	if s.insert = (insertID{value: value}); c.InsertID != value {
+		s.pipedID = value
+	}
+}
+
 // insertValue returns the session's LAST_INSERT_ID().
 func (s *session) insertValue() (string, error) {
 	in := s.insert
 	if in.left == nil {
 		if c := in.on; c != nil && c == s.home && in.turn == c.Turn {
-			left := backend.NewLeftover(backend.LeftInsertID, &s.owner)
+			left := backend.NewLeftover(backend.LeftInsertID, s.owner)
 			err := c.Capture(left)
 			return left.InsertID, err
 		}
 		return cmp.Or(in.value, "0"), nil
 	}
-	if s.srv.pools.Retake(in.on, &s.owner, nil) { // it lies idle, but does not fit
+	if s.srv.pools.Retake(in.on, s.owner, nil) { // it lies idle, but does not fit
 		defer s.srv.pools.Put(in.on, nil)
 		if err := in.on.Capture(in.left); err != nil {
 			return "0", err

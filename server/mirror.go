@@ -2,8 +2,8 @@ package server
 
 import (
 	"slices"
-	"strings"
 
+	"causeway/backend"
 	"causeway/classifier"
 )
 
@@ -32,13 +32,19 @@ func (s *session) mirrorSet(j *job) {
 // one which the server does not report: COLLATE in SET NAMES, and the collation
 // that follows a charset.
 func (s *session) followCharset(c *classifier.Class) {
+	if c.Kind == classifier.Set && slices.Contains(c.Names, "character_set_results") && !slices.Contains(c.Names, "character_set_connection") {
+		s.state = s.state.WithoutVar(backend.ResultsCollation)
+	}
 	if c.Kind != classifier.Set || !slices.Contains(c.Names, "character_set_connection") && !slices.Contains(c.Names, "collation_connection") {
 		return
 	}
-	_, followed := s.state.Var("collation_connection")
-	if !followed && s.tracked.connCharset && !strings.Contains(strings.ToLower(c.Digest), "collat") {
-		return // plain SET NAMES: all of it was reported
+	if s.warnings > 0 { // they would be lost
+		left := backend.NewLeftover(backend.LeftWarnings, s.owner)
+		if s.home.Capture(left) == nil {
+			s.lastLeft = left
+		}
 	}
+	s.last = nil // the server knows of our own question now
 	s.bound(s.home)
 	defer s.home.SetDeadline(noDeadline)
 	row, err := s.home.Query("SELECT @@character_set_client, @@character_set_connection, @@character_set_results, @@collation_connection")
@@ -48,6 +54,9 @@ func (s *session) followCharset(c *classifier.Class) {
 	}
 	for i, name := range []string{"character_set_client", "character_set_connection", "character_set_results", "collation_connection"} {
 		s.state = s.state.WithVar(name, row[i])
+	}
+	if slices.Contains(c.Names, "character_set_results") { // SET NAMES
+		s.state = s.state.WithVar(backend.ResultsCollation, row[3])
 	}
 	s.home.SetState(s.state)
 }

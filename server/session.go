@@ -38,7 +38,7 @@ type session struct {
 	wants     trackerWants // what the client asked to be told of its session
 
 	// Leases. Between commands only what something holds is kept, see settle.
-	owner  backend.Owner
+	owner  *backend.Owner // a new one with each reset
 	wanted backend.Want
 	// showsAttrs: the statement looks at the connection attributes, which only a
 	// connection of the session's own has.
@@ -50,6 +50,7 @@ type session struct {
 	lastTurn   uint64                   // of last, see backend.Conn.Turn
 	lastLeft   *backend.Leftover        // what was left on last when it was given back
 	insert     insertID
+	pipedID    string // see pipeInsertID
 	pinned     pinnedPointer
 
 	readTrx   *backend.Conn // replica connection with the open read-only transaction
@@ -63,6 +64,7 @@ type session struct {
 	doubt     *doubt
 	warnings  uint16      // of the last statement
 	errors    uint16      // among them
+	told      uint16      // warnings that the last answer told of
 	rowCount  int64       // ROW_COUNT() after it
 	foundRows uint64      // FOUND_ROWS() after it, unless calcFound
 	calcFound bool        // it had SQL_CALC_FOUND_ROWS
@@ -103,6 +105,7 @@ func newSession(srv *Server, client *wire.Conn, login *Login, id uint32) *sessio
 	client.SetMaxPacket(srv.opts.MaxAllowedPacket)
 	s.relay.onOK = s.onOK
 	s.relay.track = s.filterTrack
+	s.owner = &backend.Owner{}
 	s.reset()
 	s.idleSince.Store(int64(time.Since(srv.started)))
 	return s

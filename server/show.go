@@ -166,6 +166,7 @@ func (s *session) rows(columns []wire.Column, rows [][]string) error {
 // packets answers by a result set whose rows are encoded already.
 func (s *session) packets(columns []wire.Column, rows [][]byte, warnings uint16) error {
 	s.srv.metrics.count(localTarget, reasonLocal)
+	s.told = warnings
 	if err := s.client.WritePacket(wire.AppendColumnCount(nil, len(columns))); err != nil {
 		return err
 	}

@@ -43,7 +43,7 @@ func (s *session) followSticky(j *job) {
 	}
 	s.followTimestamp(j)
 	k.temp.follow(c, s.state.Schema)
-	if changed {
+	if changed && c.Kind != classifier.TextPrepare { // PREPARE and EXECUTE always report a change
 		k.temp.some, k.userVars = true, true
 	}
 	if c.Is(classifier.SetsUserVars) && !s.keepUserVars(j) || c.Kind == classifier.Call && c.Is(classifier.UsesUserVars) {
@@ -60,7 +60,7 @@ func (s *session) afterFailed(c *classifier.Class) {
 	if !runsUnseen(c) && !c.Is(classifier.MultiStatement) {
 		return
 	}
-	s.home.Dirty = true
+	s.home.Unclean = true
 	s.followHeld(c)
 }
 
@@ -143,6 +143,7 @@ func (s *session) followTimestamp(j *job) {
 // variables unseen. If nobody can tell, a lock that may have been taken is taken
 // to be held, and what ran unseen is undone before anybody else comes.
 func (s *session) followHeld(c *classifier.Class) {
+	s.home.Unclean = s.home.Unclean || runsUnseen(c) // temporary tables of a routine, nobody reports
 	ctx, cancel := context.WithTimeout(s.ctx, s.srv.opts.Backend.ConnectTimeout)
 	defer cancel()
 	held, err := s.srv.opts.Monitor.Held(ctx, s.home.Node.Addr, s.home.ThreadID)

@@ -145,6 +145,10 @@ func (s *session) filterTrack(block []byte) []byte {
 type trackerCheck struct {
 	due   bool
 	named []string // variables that the client assigned by name
+
+	// The connection was given back in between: it is still the session's at this turn.
+	on   *backend.Conn
+	turn uint64
 }
 
 // noteTrackers asks for a check after a statement that may have changed what
@@ -161,6 +165,18 @@ func (s *session) noteTrackers(j *job) {
 	}
 	if s.tracked.disarmed || c.Is(classifier.MayChangeState) && (s.tracked.stateChanged || s.relay.err != nil) {
 		s.trackers.due = true
+	}
+}
+
+// checkTrackers comes before a statement on a connection to the source that was
+// leased for it. If another session has had it, it was reset in between.
+func (s *session) checkTrackers(c *backend.Conn, j *job) {
+	switch {
+	case !s.trackers.due || s.trackers.on == nil:
+	case s.trackers.on != c || s.trackers.turn != c.Turn:
+		s.trackers = trackerCheck{}
+	case j.class.Kind != classifier.Diagnostics:
+		s.rearmTrackers()
 	}
 }
 

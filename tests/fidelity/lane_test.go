@@ -3,6 +3,7 @@ package fidelity
 import (
 	"context"
 	"fmt"
+	"os"
 	"slices"
 	"strings"
 	"sync"
@@ -14,13 +15,17 @@ import (
 	"causeway/tests/session/raw"
 )
 
-// poolLines are the lines of the configuration that make sessions share
-// connections, such as "[pool]\nmax_connections = 1\n".
-const poolLines = "\n[pool]\nmax_connections = 1\nwait = \"3s\"\n"
+// sharing tells that sessions have to share one connection to each node: a script
+// must then leave no session pinned when it goes on to another one.
+var sharing = os.Getenv("CAUSEWAY_FIDELITY_POOL") == "1"
 
-// sharing tells that sessions may have to share one connection: a script must
-// then leave no session pinned when it goes on to another one.
-const sharing = poolLines != ""
+// poolLines are the lines of the configuration that make them.
+func poolLines() string {
+	if !sharing {
+		return ""
+	}
+	return "\n[pool]\nmax_connections = 1\nwait = \"3s\"\n"
+}
 
 // patient makes Causeway wait for a replica rather than go to the source, so
 // that reads run on replicas even on a slow machine.
@@ -42,7 +47,7 @@ func newLane(t *testing.T, number int, addr string) *lane {
 	t.Helper()
 	l := &lane{direct: side('d', number), proxied: side('p', number), log: t.Logf}
 	if addr == "" {
-		addr = cluster.StartCauseway(t, shared, patient+poolLines).Addr
+		addr = cluster.StartCauseway(t, shared, patient+poolLines()).Addr
 	}
 	l.direct.Idle, l.proxied.Idle = &seq.Idle{}, &seq.Idle{}
 	t.Cleanup(l.direct.Idle.Close)

@@ -34,9 +34,6 @@ var (
 
 // OwedNow is the table.
 var OwedNow = []Owed{
-	{"FOUND_ROWS() not directly after a read is that of another connection, such as 1 by Causeway's own statements",
-		texts("SELECT FOUND_ROWS()"),
-		func(s *session, next Step) bool { return has(next, foundRows) && !has(s.last(), readsIDs) }},
 	{"GET DIAGNOSTICS does not know of statements that ran on a replica",
 		[]Step{warns, q("GET DIAGNOSTICS CONDITION 1 @c = MYSQL_ERRNO")},
 		func(s *session, next Step) bool { return has(next, getDiagnostics) && !has(s.last(), changesRows) }},
@@ -49,39 +46,18 @@ var OwedNow = []Owed{
 	{"the schema that MySQL tells after a CALL that failed is not told by a replica",
 		[]Step{q("USE $2"), t("CALL $1.signals()"), q("SELECT DATABASE()")},
 		func(_ *session, next Step) bool { return has(next, signals) }},
-	{"after SET TRANSACTION READ ONLY and a refused write a read on a replica does not use it up: the next write fails",
-		[]Step{q("SET TRANSACTION READ ONLY"), write, aRead, write},
-		func(s *session, next Step) bool {
-			return s.state.pins&PinNext != 0 && !has(next, usesNext) && !next.resets
-		}},
 	{"a tracker that is switched off in a transaction ends the transaction at the next SET",
 		[]Step{begin, q("SET session_track_schema = OFF"), q("SET net_write_timeout = 77")},
 		func(_ *session, next Step) bool { return has(next, trackersOff) }},
 	{"COM_SET_OPTION does not tell the warnings of the statement before",
 		[]Step{warns, {op: opSetOption}},
 		func(s *session, next Step) bool { return next.op == opSetOption && !has(s.last(), harmless) }},
-	{"ROW_COUNT() together with LAST_INSERT_ID() after a read on a replica is 0, not -1",
-		[]Step{aRead, q("SELECT ROW_COUNT(), LAST_INSERT_ID()")},
-		func(_ *session, next Step) bool { return has(next, rowCountAndMore) }},
 	{"after a failed statement SHOW WARNINGS tells the warnings of COM_FIELD_LIST",
 		[]Step{q("SELEC 1"), {op: opFieldList, text: "t"}, warnings},
 		func(s *session, next Step) bool { return s.last().op == opFieldList && has(next, diagnostics) }},
-	{"ROW_COUNT() is -1 after COM_RESET_CONNECTION, not 0",
-		[]Step{resetStep, q("SELECT ROW_COUNT()")},
-		func(s *session, next Step) bool { return s.last().resets && has(next, rowCount) }},
 	{"under sql_auto_is_null = 1 a replica does not know the last id",
 		[]Step{q("SET sql_auto_is_null = 1"), write, aRead, t("SELECT v FROM $1.t WHERE id IS NULL")},
 		func(_ *session, next Step) bool { return has(next, autoIsNull) }},
-	{"SET NAMES ... COLLATE: column definitions from a replica have the charset's default collation",
-		[]Step{q("SET NAMES utf8mb4 COLLATE utf8mb4_bin"), t("SELECT s FROM $1.words ORDER BY id")},
-		func(_ *session, next Step) bool { return has(next, namesCollate) }},
-	{"with default_collation_for_utf8mb4 SET NAMES gives another collation on a replica",
-		[]Step{q("SET default_collation_for_utf8mb4 = utf8mb4_general_ci"), q("SET NAMES DEFAULT"), t("SELECT COLLATION('a'), id FROM $1.words ORDER BY id")},
-		func(_ *session, next Step) bool { return has(next, defaultCollation) }},
-	{"ERR 1421 names the statement's id on the node, not the client's",
-		[]Step{{op: opPrepare, stmt: "a", text: "INSERT INTO $1.t (v) VALUES (?)"}, {op: opPrepare, stmt: "b", text: "SELECT id FROM $1.words ORDER BY id"},
-			{op: opCursor, stmt: "b"}, {op: opFetch, stmt: "b", num: 9}, {op: opFetch, stmt: "b", num: 9}},
-		func(s *session, next Step) bool { return next.op == opFetch && !s.cursorOpen(next.stmt) }},
 	{"COM_STMT_PREPARE of SHOW WARNINGS forgets the warnings",
 		[]Step{t("SELECT v FROM $1.t WHERE id IS NULL"), {op: opPrepare, stmt: "a", text: "SHOW WARNINGS"}, q("SELECT @@warning_count")},
 		func(s *session, next Step) bool {
@@ -97,9 +73,6 @@ var OwedNow = []Owed{
 		func(s *session, next Step) bool {
 			return s.state.pins&PinNext != 0 && !has(next, usesNext) && !next.resets
 		}},
-	{"in a READ ONLY transaction on a replica SET timestamp has no effect",
-		[]Step{readOnly, aRead, q("SET timestamp = 1000000000"), t("SELECT NOW() < '2015-01-01', id FROM $1.words ORDER BY id")},
-		notPlainInReadOnly},
 	{"in a READ ONLY transaction that has read from a replica LAST_INSERT_ID() in a read is refused",
 		[]Step{readOnly, aRead, t("SELECT v FROM $1.t WHERE id = LAST_INSERT_ID()")}, notPlainInReadOnly},
 	{"in a READ ONLY transaction that has read from a replica GET_LOCK is refused",
@@ -116,22 +89,17 @@ func notPlainInReadOnly(s *session, next Step) bool {
 }
 
 var (
-	foundRows        = regexp.MustCompile(`(?i)found_rows\(\)`)
-	readsIDs         = regexp.MustCompile(`^SELECT (SQL_CALC_FOUND_ROWS )?id FROM .1.(words|t) ORDER`)
-	getDiagnostics   = regexp.MustCompile(`^GET DIAG`)
-	changesRows      = regexp.MustCompile(`^(INSERT|UPDATE)`)
-	trackersOff      = regexp.MustCompile(`SET session_track`)
-	harmless         = regexp.MustCompile(`^(DO 1|SELECT 1)$`)
-	rowCount         = regexp.MustCompile(`ROW_COUNT`)
-	rowCountAndMore  = regexp.MustCompile(`ROW_COUNT\(\), `)
-	diagnostics      = regexp.MustCompile(`SHOW (WARN|ERR|COUNT)|@@(warning|error)_count|DIAGNOSTICS`)
-	signals          = regexp.MustCompile(`signals\(\)`)
-	autoIsNull       = regexp.MustCompile(`sql_auto_is_null = 1`)
-	namesCollate     = regexp.MustCompile(`SET NAMES .* COLLATE`)
-	defaultCollation = regexp.MustCompile(`SET default_collation_for_utf8mb4 = utf8mb4_general_ci`)
-	usesNext         = regexp.MustCompile(`^(BEGIN|START|COMMIT|ROLLBACK)`)
-	saysReadOnly     = regexp.MustCompile(`READ ONLY|read_only = 1`)
-	plain            = regexp.MustCompile(`^(COMMIT|ROLLBACK|INSERT INTO .1\.t \(v\) VALUES \(\d|SELECT [^@(]* FROM .[12]\.(t|words|kinds|times|child|tv)( ORDER BY id)?$)`)
+	getDiagnostics = regexp.MustCompile(`^GET DIAG`)
+	changesRows    = regexp.MustCompile(`^(INSERT|UPDATE)`)
+	trackersOff    = regexp.MustCompile(`SET session_track`)
+	harmless       = regexp.MustCompile(`^(DO 1|SELECT 1)$`)
+	rowCount       = regexp.MustCompile(`ROW_COUNT`)
+	diagnostics    = regexp.MustCompile(`SHOW (WARN|ERR|COUNT)|@@(warning|error)_count|DIAGNOSTICS`)
+	signals        = regexp.MustCompile(`signals\(\)`)
+	autoIsNull     = regexp.MustCompile(`sql_auto_is_null = 1`)
+	usesNext       = regexp.MustCompile(`^(BEGIN|START|COMMIT|ROLLBACK)`)
+	saysReadOnly   = regexp.MustCompile(`READ ONLY|read_only = 1`)
+	plain          = regexp.MustCompile(`^(COMMIT|ROLLBACK|INSERT INTO .1\.t \(v\) VALUES \(\d|SELECT [^@(]* FROM .[12]\.(t|words|kinds|times|child|tv)( ORDER BY id)?$)`)
 )
 
 // isOwed tells whether a step would only show what is known.
