@@ -16,7 +16,7 @@ func (s *session) runOnLast(j *job) error {
 	if s.refused != nil && isShowDiagnostics(j.class) {
 		return s.showRefused()
 	}
-	if q, ok := parseOwn(s.textOf(j)); ok && len(q.items) == 1 && q.has("found_rows") && !s.calcFound {
+	if q, ok := parseOwn(s.textOf(j)); ok && len(q.items) == 1 && q.has("found_rows") && !s.calcFound && !s.matched {
 		s.route.reason = reasonDiagnostics // the connection may tell of another session's SELECT
 		return s.values(j, q, []string{fmt.Sprint(s.foundRows)})
 	}

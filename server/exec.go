@@ -118,7 +118,7 @@ func (s *session) runOnHome(j *job) error {
 	if err := s.startTrx(c, j); err != nil {
 		return s.answerError(j, err)
 	}
-	if j.want == expectResult && mayUseInsertID(j.class) {
+	if j.want == expectResult && (mayUseInsertID(j.class) || j.class.Kind == classifier.Read && s.isOn("sql_auto_is_null")) {
 		if err := s.bringInsertID(c, j.class); err != nil {
 			return s.answerError(j, err)
 		}
@@ -373,9 +373,10 @@ func (s *session) noteCounts(j *job) {
 	case r.err != nil:
 		s.rowCount = -1
 	case r.ok.Header == wire.HeaderEOF:
-		s.rowCount, s.foundRows = -1, r.rows
+		s.rowCount, s.foundRows, s.matched = -1, r.rows, false
 	default:
 		s.rowCount = int64(r.ok.AffectedRows)
+		s.matched = s.matched || j.class.Kind != classifier.Do && j.class.Kind != classifier.Set
 	}
 }
 

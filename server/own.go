@@ -161,7 +161,7 @@ func (s *session) afterOwn(q ownQuery) (warnings uint16) {
 		s.rowCount, s.foundRows = -1, 1
 		return 0
 	}
-	s.rowCount, s.foundRows, s.calcFound = -1, 1, false
+	s.rowCount, s.foundRows, s.calcFound, s.matched = -1, 1, false, false
 	s.last = nil
 	s.lastLeft.Drop()
 	s.lastLeft = nil

@@ -68,6 +68,7 @@ type session struct {
 	rowCount  int64       // ROW_COUNT() after it
 	foundRows uint64      // FOUND_ROWS() after it, unless calcFound
 	calcFound bool        // it had SQL_CALC_FOUND_ROWS
+	matched   bool        // FOUND_ROWS() may be what an UPDATE since then has matched
 	refused   *wire.Error // the last statement got an error of our own
 	stale     *staleNote  // the last statement was served stale
 
@@ -123,7 +124,7 @@ func (s *session) reset() {
 	if s.isOff("autocommit", s.view()) {
 		s.status = 0
 	}
-	s.rowCount, s.foundRows = 0, 0
+	s.rowCount, s.foundRows, s.matched = 0, 0, false
 	s.inTrx.Store(false)
 }
 
@@ -280,6 +281,8 @@ func (s *session) homeOnlyReason() reason {
 		return reasonXA
 	case s.oneShot:
 		return reasonOneShot
+	case s.isOn("sql_auto_is_null"): // a read may ask for the last insert id
+		return reasonSourceOnly
 	case classifier.SystemSchema(s.state.Schema): // tables named without a schema are that node's own
 		return reasonSourceOnly
 	case s.sticky.locks: // what others did under the same lock must be seen

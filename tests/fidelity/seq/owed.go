@@ -55,9 +55,6 @@ var OwedNow = []Owed{
 	{"after a failed statement SHOW WARNINGS tells the warnings of COM_FIELD_LIST",
 		[]Step{q("SELEC 1"), {op: opFieldList, text: "t"}, warnings},
 		func(s *session, next Step) bool { return s.last().op == opFieldList && has(next, diagnostics) }},
-	{"under sql_auto_is_null = 1 a replica does not know the last id",
-		[]Step{q("SET sql_auto_is_null = 1"), write, aRead, t("SELECT v FROM $1.t WHERE id IS NULL")},
-		func(_ *session, next Step) bool { return has(next, autoIsNull) }},
 	{"COM_STMT_PREPARE of SHOW WARNINGS forgets the warnings",
 		[]Step{t("SELECT v FROM $1.t WHERE id IS NULL"), {op: opPrepare, stmt: "a", text: "SHOW WARNINGS"}, q("SELECT @@warning_count")},
 		func(s *session, next Step) bool {
@@ -96,7 +93,6 @@ var (
 	rowCount       = regexp.MustCompile(`ROW_COUNT`)
 	diagnostics    = regexp.MustCompile(`SHOW (WARN|ERR|COUNT)|@@(warning|error)_count|DIAGNOSTICS`)
 	signals        = regexp.MustCompile(`signals\(\)`)
-	autoIsNull     = regexp.MustCompile(`sql_auto_is_null = 1`)
 	usesNext       = regexp.MustCompile(`^(BEGIN|START|COMMIT|ROLLBACK)`)
 	saysReadOnly   = regexp.MustCompile(`READ ONLY|read_only = 1`)
 	plain          = regexp.MustCompile(`^(COMMIT|ROLLBACK|INSERT INTO .1\.t \(v\) VALUES \(\d|SELECT [^@(]* FROM .[12]\.(t|words|kinds|times|child|tv)( ORDER BY id)?$)`)
