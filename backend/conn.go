@@ -319,7 +319,11 @@ func (c *Conn) Reset() error {
 	}
 	c.statements, c.closing, c.Dirty, c.Unclean, c.InsertID = statements{}, nil, false, false, "0"
 	c.state = EmptyState.WithSchema(c.state.Schema)
-	return c.setup(c.base)
+	if err := c.setup(c.base); err != nil {
+		return err
+	}
+	c.state = c.state.WithVar(ResultsCollation, c.charset[3]) // the server's own, not the login's
+	return nil
 }
 
 // Send queues a command whose argument is text.

@@ -228,7 +228,7 @@ func (s *session) resetState(schema string) *backend.State {
 		}
 		values[i] = value
 	}
-	return state.WithCharset(values)
+	return state.WithCharset(values).WithVar(backend.ResultsCollation, values[3])
 }
 
 // changeUser serves COM_CHANGE_USER: a new login on the same connection.

@@ -285,7 +285,7 @@ func (s *session) sendAndRelay(c *backend.Conn, j *job, plain bool) error {
 // mustPrepare tells whether an execution needs its statement prepared here first,
 // whose answer would come behind those of what was queued.
 func (s *session) mustPrepare(c *backend.Conn, j *job) bool {
-	return j.stmt != nil && c.Statement(&j.stmt.Statement, j.stmt.kinds) == nil
+	return j.stmt != nil && !j.stmt.long && c.Statement(&j.stmt.Statement, j.stmt.kinds) == nil
 }
 
 // stateRefused: a node would not take the session's state.

@@ -18,7 +18,7 @@ import (
 // it since: what the server keeps of a statement is then still there.
 func (s *session) lease(n *backend.Node, own *backend.Conn, free, wait bool) (*backend.Conn, error) {
 	w := s.want(n, free)
-	if own != nil && s.srv.pools.Retake(own, s.owner, w) {
+	if own != nil && w.Attrs == nil && s.srv.pools.Retake(own, s.owner, w) {
 		s.retaken(own)
 		return own, nil
 	}

@@ -133,9 +133,12 @@ func (s *session) executeBound(j *job) error {
 // connection does not know it, which costs one round trip once.
 func (s *session) sendExecute(c *backend.Conn, j *job) error {
 	st := j.stmt
-	p, err := s.prepareOn(c, st)
-	if err != nil {
-		return alignError(err)
+	p := &backend.Prepared{ID: st.atID}
+	if !st.long { // else it is prepared where its data went
+		var err error
+		if p, err = s.prepareOn(c, st); err != nil {
+			return alignError(err)
+		}
 	}
 	f := j.frame
 	wire.SetStatementID(f.Payload, p.ID)

@@ -134,17 +134,35 @@ func (w *worker) killSleeper(ctx context.Context, id int64, ended <-chan error) 
 	if err != nil {
 		return err
 	}
-	for asleep := 0; asleep == 0; {
+	for asleep := false; !asleep; {
 		select {
 		case err := <-ended:
 			return fmt.Errorf("the statement ended before KILL: %w", err)
 		default:
 		}
-		err := c.QueryRowContext(ctx, "SELECT COUNT(*) FROM performance_schema.processlist WHERE ID = ? AND INFO LIKE 'SELECT SLEEP%'", id).Scan(&asleep)
-		if err != nil {
+		if asleep, err = sleeps(ctx, c, id); err != nil {
 			return err
 		}
 	}
 	_, err = c.ExecContext(ctx, fmt.Sprintf("KILL %d", id))
 	return err
+}
+
+// sleeps looks for a connection that runs its SELECT SLEEP.
+func sleeps(ctx context.Context, c *sql.Conn, id int64) (bool, error) {
+	rows, err := c.QueryContext(ctx, "SHOW PROCESSLIST")
+	if err != nil {
+		return false, err
+	}
+	defer rows.Close()
+	found := false
+	for rows.Next() {
+		var one int64
+		var user, host, schema, command, seconds, state, info sql.NullString
+		if err := rows.Scan(&one, &user, &host, &schema, &command, &seconds, &state, &info); err != nil {
+			return false, err
+		}
+		found = found || one == id && strings.HasPrefix(state.String, "executing on") && strings.HasPrefix(strings.ToLower(info.String), "select sleep")
+	}
+	return found, rows.Err()
 }
