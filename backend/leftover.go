@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 )
 
@@ -23,6 +24,7 @@ type Leftover struct {
 	Kind  LeftoverKind
 	owner *Owner
 	done  chan struct{}
+	once  sync.Once // closes done
 	// dropped: its session does not care any more.
 	dropped atomic.Bool
 
@@ -64,15 +66,20 @@ func (l *Leftover) Done() bool {
 	}
 }
 
-func (l *Leftover) lost(err error) {
-	l.err = err
-	close(l.done)
+// lost ends it without an answer, unless it has one.
+func (l *Leftover) lost(err error) { l.end(err) }
+
+func (l *Leftover) end(err error) {
+	l.once.Do(func() {
+		l.err = err
+		close(l.done)
+	})
 }
 
 // Capture reads what its session may still ask for of a connection.
 func (c *Conn) Capture(l *Leftover) error {
 	if l.dropped.Load() {
-		close(l.done)
+		l.end(nil)
 		return nil
 	}
 	c.SetDeadline(deadlineIn(c.cfg.ConnectTimeout))
@@ -81,8 +88,7 @@ func (c *Conn) Capture(l *Leftover) error {
 	if err != nil {
 		c.Broken = true
 	}
-	l.err = err
-	close(l.done)
+	l.end(err)
 	return err
 }
 
