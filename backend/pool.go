@@ -352,10 +352,16 @@ func (c *Conn) Closed(now time.Time) bool {
 	return now.Sub(c.LastUsed) > time.Duration(idleCheck.Load()) && c.PeerClosed()
 }
 
+// gone is Closed for one that comes from the pool: to the source each is looked
+// at, since a write cannot be sent again.
+func (c *Conn) gone() bool {
+	return c.Node.Role == RoleSource && c.PeerClosed() || c.Closed(time.Now())
+}
+
 // takeOver makes an idle connection that of another session: it is looked at
 // without a round trip, and what its last session may still ask for is kept.
 func (p *Pools) takeOver(c *Conn, owner *Owner) error {
-	if c.Closed(time.Now()) {
+	if c.gone() {
 		return errPeerClosed
 	}
 	if c.left != nil && c.left.owner != owner {
@@ -398,7 +404,7 @@ func (p *Pools) Retake(c *Conn, owner *Owner, w *Want) bool {
 	}
 	c.idle = false
 	pl.mu.Unlock()
-	if c.Closed(time.Now()) {
+	if c.gone() {
 		if c.left != nil {
 			c.left.lost(errPeerClosed)
 		}
