@@ -299,7 +299,7 @@ func (p *Pools) openNew(ctx context.Context, pl *pool, w *Want) (*Conn, error) {
 	}
 	c.Private = w.Attrs != nil
 	p.Opened.Add(1)
-	p.last.Store(w)
+	p.last.Store(&Want{Account: w.Account, State: w.State, Base: w.Base, BaseSeq: w.BaseSeq})
 	c.pool, c.owner, c.baseSeq, c.age = pl, w.Owner, w.BaseSeq, age
 	c.maxStatements = p.opts.Statements
 	p.charsets.LoadOrStore(w.Account.Collation, c.charset)
