@@ -93,7 +93,7 @@ type session struct {
 	cut       cutGuard
 	inTrx     atomic.Bool
 	killed    atomic.Bool
-	homeID    atomic.Uint32 // thread id of the source connection, which CONNECTION_ID() shows
+	homeID    atomic.Uint32 // thread id of the source connection while it is leased, which CONNECTION_ID() in an expression shows
 }
 
 // errQuit ends a session without an error.

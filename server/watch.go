@@ -156,7 +156,7 @@ func (s *session) kill(class *classifier.Class) (bool, error) {
 }
 
 // sessionOf finds a session by the id that its client was greeted with, or by
-// what CONNECTION_ID() shows to it.
+// what CONNECTION_ID() inside an expression shows to it while it holds a connection.
 func (s *Server) sessionOf(id uint32) *session {
 	s.mu.Lock()
 	defer s.mu.Unlock()
