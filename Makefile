@@ -7,7 +7,7 @@ COMMIT  ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 LDFLAGS  = -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-down test check test-unit test-integration test-driver-go test-clients bench soak crowd fuzz sysbench clean
+.PHONY: help build demo demo-down test check test-unit test-integration test-driver-go test-clients bench soak crowd bench-pool fuzz sysbench clean
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -51,6 +51,10 @@ crowd: build ## 10,000 clients over a few dozen connections
 
 fuzz: ## every fuzz target for SECONDS=20
 	@scripts/fuzz --seconds $(or $(SECONDS),20) --jobs $(or $(JOBS),4)
+
+bench-pool: build ## 256 clients over 16 connections beside 256 connections, transactions on few rows (BENCH=...)
+	CAUSEWAY_BIN=$(CURDIR)/bin/causeway go run ./tests/bench --script oltp_read_write --rows 300 --threads 256 --modes auto \
+		--only direct,causeway,causeway-16 --at-least 1 $(BENCH)
 
 sysbench: build ## sysbench through Causeway for 60 s a run
 	CAUSEWAY_BIN=$(CURDIR)/bin/causeway SYSBENCH_TIME=60s go test -count=1 -v -timeout 30m ./tests/sysbench

@@ -14,11 +14,15 @@ import (
 
 // names are the contenders in the order in which they run. Nobody else speaks
 // TLS here, so Causeway is told not to; causeway-tls, with TLS to the servers,
-// runs only when it is named.
+// runs only when it is named, as does causeway-16, with 16 connections to each
+// server.
 var (
-	names    = []string{"direct", "relay", "haproxy", "router", "causeway", "causeway-tls"}
+	names    = []string{"direct", "relay", "haproxy", "router", "causeway", "causeway-tls", "causeway-16"}
 	standard = names[:5]
 )
+
+// pointSelect is the script that has no transactions, and no deadlocks.
+const pointSelect = "oltp_point_select"
 
 // contender is one way from sysbench to a server.
 type contender struct {
@@ -40,13 +44,14 @@ type field struct {
 	dir        string // logs, configurations, binaries
 	tools      string
 	rows       int
+	script     string
 	cluster    *cluster.Cluster
 	contenders []*contender
 	stops      []func() // what ends all of it, in the order of the starts
 }
 
 func newField(ctx context.Context, o options) (_ *field, err error) {
-	f := &field{rows: o.rows}
+	f := &field{rows: o.rows, script: o.script}
 	defer func() {
 		if err != nil {
 			f.close()
@@ -94,7 +99,7 @@ func (f *field) startCluster(ctx context.Context) error {
 func (f *field) sysbench(threads int, mode string, length time.Duration) rig.Sysbench {
 	return rig.Sysbench{
 		Tools: f.tools, User: cluster.AppUser, Password: cluster.AppPassword,
-		Script: "oltp_point_select", PSMode: mode, Threads: threads,
+		Script: f.script, PSMode: mode, Threads: threads,
 		Tables: 1, Rows: f.rows, Time: length,
 	}
 }
@@ -111,6 +116,8 @@ func (f *field) start(ctx context.Context, name string) (*contender, error) {
 		return &contender{name: name, addr: f.source()}, nil
 	case "causeway":
 		return f.startCauseway(name, "[backend]\ntls = \"disabled\"\n")
+	case "causeway-16":
+		return f.startCauseway(name, "[backend]\ntls = \"disabled\"\n[pool]\nmax_connections = 16\n")
 	case "causeway-tls":
 		return f.startCauseway(name, "[backend]\ntls = \"required\"\n")
 	default:

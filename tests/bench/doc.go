@@ -8,5 +8,9 @@
 // something only as ratios within one run. Every contender but Causeway stands
 // in front of the source alone; Causeway sends these reads to the replicas.
 //
+// With --script another of sysbench's scripts runs, and transactions are
+// counted in place of queries: by --script oltp_read_write --rows 300 one sees
+// what shared connections (causeway-16) do where many clients want the same rows.
+//
 //	go run ./tests/bench --threads 1,8,64 --time 10s --rounds 5
 package main

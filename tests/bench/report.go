@@ -10,9 +10,9 @@ import (
 
 // measurement is one run of one contender.
 type measurement struct {
-	qps   float64 // queries a second
-	avgMS float64 // mean latency
-	cpuUS float64 // CPU time of the proxy for one query, in microseconds
+	perSec float64 // transactions a second, each a single query in oltp_point_select
+	avgMS  float64 // mean latency
+	cpuUS  float64 // CPU time of the proxy for one query, in microseconds
 }
 
 // section holds one number of threads in one protocol: for each contender its
@@ -66,9 +66,9 @@ func (s *section) ratio(name, to string, figure func(measurement) float64) float
 	return median(all)
 }
 
-func qps(m measurement) float64   { return m.qps }
-func avgMS(m measurement) float64 { return m.avgMS }
-func cpuUS(m measurement) float64 { return m.cpuUS }
+func perSec(m measurement) float64 { return m.perSec }
+func avgMS(m measurement) float64  { return m.avgMS }
+func cpuUS(m measurement) float64  { return m.cpuUS }
 
 // median returns the middle value, the mean of the two middle ones for an even
 // number of values, 0 for none.
@@ -81,24 +81,28 @@ func median(v []float64) float64 {
 }
 
 func (r *report) print(w io.Writer) {
-	fmt.Fprintf(w, "sysbench oltp_point_select, %v a run, medians of %d interleaved rounds; CPU is the proxy's own\n",
-		r.opts.time, r.opts.rounds)
+	fmt.Fprintf(w, "sysbench %s, %v a run, medians of %d interleaved rounds; CPU is the proxy's own\n",
+		r.opts.script, r.opts.time, r.opts.rounds)
 	for _, s := range r.sections {
-		s.print(w)
+		s.print(w, r.opts.script)
 	}
 }
 
-func (s *section) print(w io.Writer) {
+func (s *section) print(w io.Writer, script string) {
 	protocol := "text protocol"
 	if s.mode != "disable" {
 		protocol = "prepared statements"
 	}
 	fmt.Fprintf(w, "\n%s (--db-ps-mode=%s), %d threads\n", protocol, s.mode, s.threads)
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "\tqueries/s\tof direct\tavg ms\tCPU us/query\tof relay\t")
+	unit := "queries"
+	if script != pointSelect {
+		unit = "transactions"
+	}
+	fmt.Fprintln(tw, "\t"+unit+"/s\tof direct\tavg ms\tCPU us/query\tof relay\t")
 	for _, name := range s.order {
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\t%s\t%s\t\n", name,
-			number(s.median(name, qps), 0), number(s.ratio(name, "direct", qps), 2), number(s.median(name, avgMS), 2),
+			number(s.median(name, perSec), 0), number(s.ratio(name, "direct", perSec), 2), number(s.median(name, avgMS), 2),
 			number(s.median(name, cpuUS), 1), number(s.ratio(name, "relay", cpuUS), 2))
 	}
 	tw.Flush()
@@ -126,6 +130,22 @@ func (r *report) check(limit float64) error {
 		if ratio > limit {
 			return fmt.Errorf("%d threads, ps-mode %s: Causeway's CPU per query is %.2f times the relay's, allowed are %.2f",
 				s.threads, s.mode, ratio, limit)
+		}
+	}
+	return nil
+}
+
+// checkShared fails if few shared connections have less than atLeast of the
+// throughput of one for each client.
+func (r *report) checkShared(atLeast float64) error {
+	for _, s := range r.sections {
+		ratio := s.ratio("causeway-16", "direct", perSec)
+		if ratio == 0 {
+			return fmt.Errorf("--at-least needs both causeway-16 and direct among the contenders")
+		}
+		if ratio < atLeast {
+			return fmt.Errorf("%d threads, ps-mode %s: over 16 connections a server Causeway has %.2f times the throughput of direct connections, wanted is %.2f",
+				s.threads, s.mode, ratio, atLeast)
 		}
 	}
 	return nil

@@ -25,14 +25,14 @@ func TestMedian(t *testing.T) {
 // sample is a section in which the second round was twice as slow for all: the
 // ratio within a round says 1.1, medians over the rounds would not.
 func sample() *report {
-	r := &report{opts: options{time: 8 * time.Second, rounds: 2}}
+	r := &report{opts: options{script: pointSelect, time: 8 * time.Second, rounds: 2}}
 	s := r.section(8, "disable")
-	s.add("direct", measurement{qps: 10000, avgMS: 0.5})
-	s.add("relay", measurement{qps: 8000, avgMS: 0.9, cpuUS: 50})
-	s.add("causeway", measurement{qps: 8800, avgMS: 0.8, cpuUS: 55})
-	s.add("direct", measurement{qps: 5000, avgMS: 1})
-	s.add("relay", measurement{qps: 4000, avgMS: 1.8, cpuUS: 100})
-	s.add("causeway", measurement{qps: 4400, avgMS: 1.6, cpuUS: 110})
+	s.add("direct", measurement{perSec: 10000, avgMS: 0.5})
+	s.add("relay", measurement{perSec: 8000, avgMS: 0.9, cpuUS: 50})
+	s.add("causeway", measurement{perSec: 8800, avgMS: 0.8, cpuUS: 55})
+	s.add("direct", measurement{perSec: 5000, avgMS: 1})
+	s.add("relay", measurement{perSec: 4000, avgMS: 1.8, cpuUS: 100})
+	s.add("causeway", measurement{perSec: 4400, avgMS: 1.6, cpuUS: 110})
 	return r
 }
 
@@ -73,6 +73,22 @@ func TestCheck(t *testing.T) {
 	only.section(8, "auto").add("causeway", measurement{cpuUS: 40})
 	if only.check(2) == nil {
 		t.Error("a check without the relay passed")
+	}
+}
+
+func TestCheckShared(t *testing.T) {
+	r := sample()
+	if r.checkShared(0.5) == nil {
+		t.Error("a check without causeway-16 passed")
+	}
+	s := r.sections[0]
+	s.add("causeway-16", measurement{perSec: 12000})
+	s.add("causeway-16", measurement{perSec: 5500})
+	if err := r.checkShared(1.15); err != nil {
+		t.Errorf("1.2 and 1.1 times direct's: %v", err)
+	}
+	if err := r.checkShared(1.2); err == nil || !strings.Contains(err.Error(), "1.15 times") {
+		t.Errorf("got %v", err)
 	}
 }
 

@@ -58,7 +58,7 @@ Latency (ms):
 
 func TestParseSysbench(t *testing.T) {
 	got, err := parseSysbench(sysbenchReport)
-	want := SysbenchResult{Queries: 23464, QueriesPerSec: 11721.34, Ignored: 3, Reconnects: 1, AvgMS: 0.68, P95MS: 1.16}
+	want := SysbenchResult{Queries: 23464, QueriesPerSec: 11721.34, TrxPerSec: 11721.34, Ignored: 3, Reconnects: 1, AvgMS: 0.68, P95MS: 1.16}
 	if got != want || err != nil {
 		t.Errorf("got %+v, %v", got, err)
 	}

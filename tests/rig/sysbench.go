@@ -30,7 +30,8 @@ type Sysbench struct {
 type SysbenchResult struct {
 	Queries       int64
 	QueriesPerSec float64
-	Ignored       int64 // deadlocks and lock timeouts, which the script repeats
+	TrxPerSec     float64 // that were committed
+	Ignored       int64   // deadlocks and lock timeouts, which the script repeats
 	Reconnects    int64
 	AvgMS, P95MS  float64
 }
@@ -79,6 +80,7 @@ func (s Sysbench) command(ctx context.Context, verb string) (string, error) {
 
 var (
 	queriesLine    = regexp.MustCompile(`(?m)^\s+queries:\s+(\d+)\s+\(([\d.]+) per sec`)
+	trxLine        = regexp.MustCompile(`(?m)^\s+transactions:\s+\d+\s+\(([\d.]+) per sec`)
 	ignoredLine    = regexp.MustCompile(`(?m)^\s+ignored errors:\s+(\d+)`)
 	reconnectsLine = regexp.MustCompile(`(?m)^\s+reconnects:\s+(\d+)`)
 	avgLine        = regexp.MustCompile(`(?m)^\s+avg:\s+([\d.]+)`)
@@ -93,6 +95,7 @@ func parseSysbench(out string) (SysbenchResult, error) {
 	var r SysbenchResult
 	err := errors.Join(
 		scan(out, queriesLine, &r.Queries, &r.QueriesPerSec),
+		scan(out, trxLine, &r.TrxPerSec),
 		scan(out, ignoredLine, &r.Ignored),
 		scan(out, reconnectsLine, &r.Reconnects),
 		scan(out, avgLine, &r.AvgMS),
