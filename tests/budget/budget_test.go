@@ -3,7 +3,6 @@ package budget
 import (
 	"context"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,17 +25,7 @@ const (
 
 var shared *cluster.Cluster
 
-func TestMain(m *testing.M) {
-	c, stop, err := cluster.StartShared(cluster.Options{})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "no MySQL cluster:", err)
-		os.Exit(1)
-	}
-	shared = c
-	code := m.Run()
-	stop()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { cluster.Main(m, cluster.Options{}, cluster.Keep(&shared)) }
 
 func config(qps, burst float64, maxWait time.Duration) string {
 	return fmt.Sprintf("[fallback]\nqps = %g\nburst = %g\n\n[routing]\nmax_wait = %q\n", qps, burst, maxWait)

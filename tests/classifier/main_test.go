@@ -4,8 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"errors"
-	"fmt"
-	"os"
 	"testing"
 	"time"
 
@@ -17,17 +15,11 @@ import (
 
 var source *cluster.Node
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	c, stop, err := cluster.StartShared(cluster.Options{Replicas: cluster.NoReplicas})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "no MySQL:", err)
-		return 1
-	}
-	defer stop()
-	source = c.Source()
-	return m.Run()
+func TestMain(m *testing.M) {
+	cluster.Main(m, cluster.Options{Replicas: cluster.NoReplicas}, func(c *cluster.Cluster) error {
+		source = c.Source()
+		return nil
+	})
 }
 
 // session is one connection to a fresh schema with the cases' tables in it.

@@ -14,17 +14,7 @@ import (
 
 var shared *Cluster
 
-func TestMain(m *testing.M) {
-	c, stop, err := StartShared(Options{})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "no MySQL cluster:", err)
-		os.Exit(1)
-	}
-	shared = c
-	code := m.Run()
-	stop()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { Main(m, Options{}, Keep(&shared)) }
 
 // ctx of a test: no step on a healthy machine takes a minute.
 func testContext(t *testing.T) context.Context {

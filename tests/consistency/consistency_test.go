@@ -23,17 +23,7 @@ const (
 // shared is the cluster of all tests here; each lays its schema anew.
 var shared *cluster.Cluster
 
-func TestMain(m *testing.M) {
-	c, stop, err := cluster.StartShared(cluster.Options{})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "no MySQL cluster:", err)
-		os.Exit(1)
-	}
-	shared = c
-	code := m.Run()
-	stop()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { cluster.Main(m, cluster.Options{}, cluster.Keep(&shared)) }
 
 // TestDirectlyOnSource holds the test itself against MySQL: straight on the
 // source there is no stale read and no other error.

@@ -2,7 +2,6 @@ package crowd
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"strconv"
 	"testing"
@@ -13,21 +12,9 @@ import (
 
 var shared *cluster.Cluster
 
-func TestMain(m *testing.M) {
-	code, err := runAll(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { cluster.Main(m, cluster.Options{}, prepare) }
 
-func runAll(m *testing.M) (int, error) {
-	c, stop, err := cluster.StartShared(cluster.Options{})
-	if err != nil {
-		return 0, err
-	}
-	defer stop()
+func prepare(c *cluster.Cluster) error {
 	ctx := context.Background()
 	for _, stmt := range []string{
 		"DROP TABLE IF EXISTS app.crowd, app.crowd_log",
@@ -36,14 +23,11 @@ func runAll(m *testing.M) (int, error) {
 		"INSERT INTO app.crowd WITH RECURSIVE r AS (SELECT 0 AS n UNION ALL SELECT n + 1 FROM r WHERE n < 999) SELECT n, 0 FROM r",
 	} {
 		if err := c.Source().Exec(ctx, stmt); err != nil {
-			return 0, err
+			return err
 		}
 	}
-	if err := c.WaitCaughtUp(ctx); err != nil {
-		return 0, err
-	}
 	shared = c
-	return m.Run(), nil
+	return c.WaitCaughtUp(ctx)
 }
 
 // sized reads the size of the run.

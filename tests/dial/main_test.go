@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"testing"
 	"time"
 
@@ -16,15 +15,7 @@ import (
 var mysqls *cluster.Cluster
 
 func TestMain(m *testing.M) {
-	c, stop, err := cluster.StartShared(cluster.Options{Replicas: cluster.NoReplicas})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "no MySQL cluster:", err)
-		os.Exit(1)
-	}
-	mysqls = c
-	code := m.Run()
-	stop()
-	os.Exit(code)
+	cluster.Main(m, cluster.Options{Replicas: cluster.NoReplicas}, cluster.Keep(&mysqls))
 }
 
 // exec runs statements as root, outside the connections under test.

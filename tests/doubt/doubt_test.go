@@ -32,17 +32,7 @@ const (
 
 var shared *cluster.Cluster
 
-func TestMain(m *testing.M) {
-	c, stop, err := cluster.StartShared(cluster.Options{})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "no MySQL cluster:", err)
-		os.Exit(1)
-	}
-	shared = c
-	code := m.Run()
-	stop()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { cluster.Main(m, cluster.Options{}, cluster.Keep(&shared)) }
 
 var schema = strings.Join([]string{
 	"DROP DATABASE IF EXISTS doubt",

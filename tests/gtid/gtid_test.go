@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"strings"
 	"testing"
 
@@ -18,15 +17,10 @@ import (
 var source *cluster.Node
 
 func TestMain(m *testing.M) {
-	c, stop, err := cluster.StartShared(cluster.Options{Replicas: cluster.NoReplicas})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "no MySQL cluster:", err)
-		os.Exit(1)
-	}
-	source = c.Source()
-	code := m.Run()
-	stop()
-	os.Exit(code)
+	cluster.Main(m, cluster.Options{Replicas: cluster.NoReplicas}, func(c *cluster.Cluster) error {
+		source = c.Source()
+		return nil
+	})
 }
 
 const uuid = "aabbccdd-eeff-0011-2233-445566778899"

@@ -3,8 +3,6 @@ package replicamon
 import (
 	"context"
 	"database/sql"
-	"fmt"
-	"os"
 	"strconv"
 	"testing"
 	"time"
@@ -20,17 +18,7 @@ import (
 
 var shared *cluster.Cluster
 
-func TestMain(m *testing.M) {
-	c, stop, err := cluster.StartShared(cluster.Options{})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "no MySQL cluster:", err)
-		os.Exit(1)
-	}
-	shared = c
-	code := m.Run()
-	stop()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { cluster.Main(m, cluster.Options{}, cluster.Keep(&shared)) }
 
 // rig is a running monitor of a test and its metrics.
 type rig struct {

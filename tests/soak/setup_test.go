@@ -3,7 +3,6 @@ package soak
 import (
 	"context"
 	"database/sql"
-	"fmt"
 	"net"
 	"os"
 	"strconv"
@@ -18,30 +17,15 @@ import (
 // shared is the cluster of all tests here; each has a Causeway of its own.
 var shared *cluster.Cluster
 
-func TestMain(m *testing.M) {
-	code, err := runAll(m)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		code = 1
-	}
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { cluster.Main(m, cluster.Options{}, prepare) }
 
-func runAll(m *testing.M) (int, error) {
-	c, stop, err := cluster.StartShared(cluster.Options{})
-	if err != nil {
-		return 0, err
-	}
-	defer stop()
+func prepare(c *cluster.Cluster) error {
 	ctx := context.Background()
 	if err := createTables(ctx, c.Source()); err != nil {
-		return 0, err
-	}
-	if err := c.WaitCaughtUp(ctx); err != nil {
-		return 0, err
+		return err
 	}
 	shared = c
-	return m.Run(), nil
+	return c.WaitCaughtUp(ctx)
 }
 
 // createTables makes app.number with the numbers 0 to 999, from which a cross

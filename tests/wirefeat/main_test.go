@@ -2,7 +2,6 @@ package wirefeat
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"net"
 	"os"
@@ -19,18 +18,7 @@ import (
 
 var shared *cluster.Cluster
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	c, stop, err := cluster.StartShared(cluster.Options{Replicas: 1})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "no MySQL cluster:", err)
-		return 1
-	}
-	defer stop()
-	shared = c
-	return m.Run()
-}
+func TestMain(m *testing.M) { cluster.Main(m, cluster.Options{Replicas: 1}, cluster.Keep(&shared)) }
 
 // script runs one of the repository's scripts, which prints a folder.
 func script(t *testing.T, name string) string {
