@@ -10,9 +10,12 @@ const (
 	maxLexed  = 16 << 20  // longer texts are judged by their head
 	maxDigest = 512 << 10 // so are texts whose digest is longer
 	headBytes = 4 << 10
-	maxNest   = 256     // deeper parentheses are Unknown
-	cutDigest = 8 << 10 // what of a digest is kept of a text that is not cached
+	maxNest   = 256 // deeper parentheses are Unknown
 )
+
+// CutDigest is how many bytes are kept of the digest of a text that is not
+// cached: one that is as long may not be whole.
+const CutDigest = 8 << 10
 
 // Options configures a Classifier.
 type Options struct {

@@ -97,8 +97,8 @@ func newClass(v verdict, statements int, digest string) *Class {
 
 // cut bounds the memory that an uncached class holds.
 func (c *Class) cut() {
-	if len(c.Digest) > cutDigest {
-		c.Digest = strings.Clone(c.Digest[:cutDigest])
+	if len(c.Digest) > CutDigest {
+		c.Digest = strings.Clone(c.Digest[:CutDigest])
 	}
 }
 

@@ -32,6 +32,7 @@ func (s *session) run1(j *job) error {
 	}
 	v := s.view()
 	f := s.facts(v)
+	f.tempFree = f.homeOnly == reasonTempTables && s.homeOnlyBesides() == reasonNone && !s.sticky.temp.mayBeIn(j.class)
 	p := decide(j.class, f)
 	if j.want == expectPrepare {
 		p = decidePrepare(j.class, f)

@@ -130,6 +130,52 @@ type tempTables struct {
 
 func (t *tempTables) any() bool { return t.some || len(t.names) > 0 }
 
+// mayBeIn tells whether a statement may name one of them. It looks for the bare
+// names: where one has other letters than a digest shows as they are, any
+// statement may.
+func (t *tempTables) mayBeIn(c *classifier.Class) bool {
+	if t.some || len(c.Digest) >= classifier.CutDigest || c.Is(classifier.ExecutableComment) {
+		return true
+	}
+	digest := strings.ToLower(c.Digest)
+	for name := range t.names {
+		_, table, _ := strings.Cut(name, ".")
+		if !plainName(table) || hasWord(digest, table) {
+			return true
+		}
+	}
+	return !plainText(digest)
+}
+
+// plainName tells whether an identifier is written in one way only, but for case.
+func plainName(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(c rune) bool { return c >= 0x80 || !inName(byte(c)) })
+}
+
+// hasWord tells whether a text has a name that is no part of a longer one.
+func hasWord(text, name string) bool {
+	for from := 0; ; from++ {
+		i := strings.Index(text[from:], name)
+		if i < 0 {
+			return false
+		}
+		from += i
+		end := from + len(name)
+		if (from == 0 || !inName(text[from-1])) && (end == len(text) || !inName(text[end])) {
+			return true
+		}
+	}
+}
+
+func inName(c byte) bool {
+	return c == '_' || c == '$' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z'
+}
+
+// plainText: other letters can be the upper case of ASCII ones.
+func plainText(text string) bool {
+	return !strings.ContainsFunc(text, func(c rune) bool { return c >= 0x80 })
+}
+
 // follow takes in a statement that created or dropped tables.
 func (t *tempTables) follow(c *classifier.Class, schema string) {
 	switch {
@@ -146,6 +192,8 @@ func (t *tempTables) follow(c *classifier.Class, schema string) {
 		for _, name := range c.Names {
 			delete(t.names, qualified(name, schema))
 		}
+	case c.Kind == classifier.DDL && t.any() && t.mayBeIn(c):
+		t.some = true // ALTER TABLE can give one another name
 	}
 }
 

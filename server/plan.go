@@ -31,6 +31,8 @@ type facts struct {
 	readOnly, nextReadOnly bool
 	// homeOnly, if not empty, is why every read must stay on the source connection.
 	homeOnly reason
+	// tempFree: homeOnly is for temporary tables alone, none of which the statement names.
+	tempFree bool
 	// userVars: user variables live on the source connection.
 	userVars bool
 }
@@ -88,6 +90,8 @@ func decideRead(c *classifier.Class, f facts) plan {
 	switch {
 	case c.Flags.Any(homeFlags):
 		return plan{target: toHome, reason: reasonSourceOnly}
+	case f.tempFree && !f.homeTrx && !f.lazy && !f.autocommitOff && !f.nextReadOnly:
+		return plan{target: toReplica, reason: reasonRead}
 	case f.homeOnly != reasonNone:
 		return plan{target: toHome, reason: f.homeOnly}
 	case f.lazyReadOnly && !f.userVars:

@@ -96,6 +96,12 @@ var decisions = []decision{
 
 	// Reads that the session's state binds.
 	{"read with temporary tables", class(classifier.Read, none), temp, home(reasonTempTables)},
+	{"read of none of the temporary tables", class(classifier.Read, none), tempFree(facts{}), replica},
+	{"read of none of them in a transaction", class(classifier.Read, none), tempFree(facts{homeTrx: true}), home(reasonTempTables)},
+	{"read of none of them, BEGIN not sent", class(classifier.Read, none), tempFree(facts{lazy: true, lazyReadOnly: true}), home(reasonTempTables)},
+	{"read of none of them, autocommit=0", class(classifier.Read, none), tempFree(facts{autocommitOff: true, readOnly: true}), home(reasonTempTables)},
+	{"read of none of them, next read only", class(classifier.Read, none), tempFree(nextOnly), home(reasonTempTables)},
+	{"read of none of them with user variables", class(classifier.Read, classifier.UsesUserVars), tempFree(facts{}), home(reasonSourceOnly)},
 	{"read under LOCK TABLES", class(classifier.Read, none), facts{homeOnly: reasonLockedTables}, home(reasonLockedTables)},
 	{"read in doubt", class(classifier.Read, none), facts{homeOnly: reasonDoubt}, home(reasonDoubt)},
 	{"read after an untracked write", class(classifier.Read, none), facts{homeOnly: reasonUntracked}, home(reasonUntracked)},
@@ -317,4 +323,10 @@ func TestDecidePrepare(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v", c.name, got, c.want)
 		}
 	}
+}
+
+// tempFree adds temporary tables of which the statement names none.
+func tempFree(f facts) facts {
+	f.homeOnly, f.tempFree = reasonTempTables, true
+	return f
 }

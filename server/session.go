@@ -277,6 +277,13 @@ func (s *session) homeOnlyReason() reason {
 		return reasonLockedTables
 	case s.sticky.temp.any():
 		return reasonTempTables
+	}
+	return s.homeOnlyBesides()
+}
+
+// homeOnlyBesides is homeOnlyReason of a session without temporary tables.
+func (s *session) homeOnlyBesides() reason {
+	switch {
 	case s.sticky.xa:
 		return reasonXA
 	case s.oneShot:

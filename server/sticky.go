@@ -61,6 +61,7 @@ func (s *session) afterFailed(c *classifier.Class) {
 		return
 	}
 	s.home.Unclean = true
+	s.sticky.temp.some = s.sticky.temp.any() // it may have renamed one
 	s.followHeld(c)
 }
 
