@@ -26,6 +26,7 @@ type job struct {
 var (
 	useClass     = &classifier.Class{Kind: classifier.Use, Statements: 1}
 	commandClass = &classifier.Class{Kind: classifier.ReadSource, Flags: classifier.NoTable, Statements: 1}
+	debugClass   = &classifier.Class{Kind: classifier.ReadSource, Flags: classifier.NoTable, Statements: 1}
 )
 
 // command serves one command of the client.
@@ -53,6 +54,8 @@ func (s *session) command(f wire.Frame, now time.Time) error {
 		return s.run1(&job{class: commandClass, frame: f, want: expectColumns, start: now})
 	case wire.ComStatistics:
 		return s.run1(&job{class: commandClass, frame: f, want: expectText, start: now})
+	case wire.ComDebug: // the source judges the account's rights, and its log has what is asked for
+		return s.run1(&job{class: debugClass, frame: f, want: expectSimple, start: now})
 	case wire.ComSetOption:
 		return s.setOption(f, now)
 	case wire.ComResetConnection:
@@ -76,8 +79,6 @@ func (s *session) refuseCommand(cmd wire.Command) error {
 	case wire.ComBinlogDump, wire.ComBinlogDumpGTID, wire.ComRegisterReplica, wire.ComTableDump, wire.ComClone, wire.ComSubscribeGroup:
 		return s.fail(wire.NewError(wire.ErrNotSupportedYet,
 			"Causeway does not relay %s: replicas and binary log readers must connect to a MySQL server directly", cmd))
-	case wire.ComProcessKill:
-		return s.fail(wire.NewError(wire.ErrNotSupportedYet, "Causeway does not relay %s: use KILL", cmd))
 	}
 	return s.fail(wire.NewError(wire.ErrUnknownCommand, "Unknown command"))
 }
@@ -93,12 +94,12 @@ func (s *session) query(f wire.Frame, now time.Time) error {
 	case classifier.Causeway:
 		return s.causeway(class)
 	case classifier.Kill:
-		if done, err := s.kill(class); done {
+		if done, err := s.kill(&job{class: class, frame: f, start: now}); done {
 			return err
 		}
 	case classifier.SetTransaction:
 		if s.holdSetTransaction(class, text) {
-			return s.sendOK()
+			return s.answeredHere(class)
 		}
 	case classifier.Begin, classifier.Commit, classifier.Rollback, classifier.Set:
 		if done, err := s.answerHere(class, text); done {
@@ -132,21 +133,6 @@ func queryText(p []byte, caps wire.Capability) ([]byte, bool) {
 		return p, true
 	}
 	return skipAttributes(p, params)
-}
-
-// holdSetTransaction keeps SET TRANSACTION READ ONLY until the transaction
-// starts, for only then it is known where.
-func (s *session) holdSetTransaction(class *classifier.Class, text []byte) bool {
-	v := s.view()
-	f := s.facts(v)
-	if !class.Trx.ReadOnly && len(s.nextTrx) == 0 || f.homeTrx || f.lazy || f.readOnlyTrx || s.aborted != "" ||
-		f.homeOnly != reasonNone || class.Is(classifier.MultiStatement) {
-		return false
-	}
-	s.nextTrx = append(s.nextTrx, string(text))
-	s.route = route{reason: reasonLocal, digest: class.Digest}
-	s.srv.metrics.count(localTarget, reasonLocal)
-	return true
 }
 
 // setOption turns multi statements on or off. The capability belongs to the

@@ -19,6 +19,9 @@ func (s *session) runOnLast(j *job) error {
 	if q, ok := parseOwn(s.textOf(j)); ok && len(q.items) == 1 && q.has("found_rows") && !s.calcFound && !s.matched {
 		s.route.reason = reasonDiagnostics // the connection may tell of another session's SELECT
 		return s.values(j, q, []string{fmt.Sprint(s.foundRows)})
+	} else if ok && len(q.items) == 1 && q.has("row_count") && s.pinged {
+		s.route.reason = reasonDiagnostics
+		return s.values(j, q, []string{fmt.Sprint(s.rowCount)})
 	}
 	if c := s.retakeLast(); c != nil && c.Turn == s.lastTurn && s.unfit(c, s.view().Node(c.Node.Addr), j.start) == "" {
 		if c == s.home && c.Node.Role == backend.RoleSource {

@@ -190,7 +190,7 @@ func (s *session) afterError(c *backend.Conn, j *job) {
 
 // learnTrx asks whether the transaction is still open after an error that may
 // have ended it: an ERR has no status flags. COM_PING's OK has, and it leaves
-// the diagnostics alone.
+// the diagnostics alone, but for ROW_COUNT().
 func (s *session) learnTrx(c *backend.Conn, j *job) {
 	code := s.relay.err.Code
 	if !c.Status.Has(wire.StatusInTrans) || j.want == expectPrepare ||
@@ -199,6 +199,7 @@ func (s *session) learnTrx(c *backend.Conn, j *job) {
 	}
 	s.bound(c)
 	defer c.SetDeadline(noDeadline)
+	s.pinged = true
 	if err := c.Ping(); err == nil {
 		return
 	}

@@ -18,6 +18,7 @@ func (s *session) view() *backend.View { return s.srv.opts.Monitor.View() }
 // run1 decides where a command goes and sees it through. An error ends the session.
 func (s *session) run1(j *job) error {
 	s.relay.err, s.relay.ok, s.relay.started = nil, wire.OK{}, false
+	s.pinged = s.pinged && j.class.Kind == classifier.Diagnostics
 	j.seq = s.client.Sequence()
 	s.runs.Store(j.class)
 	s.seen.Store(s.state)
@@ -76,21 +77,29 @@ func (s *session) whileAborted(j *job) (bool, error) {
 	return true, s.fail(wire.NewError(wire.ErrUnknown, errTrxLost, why))
 }
 
+const errReadOnly = "Cannot execute statement in a READ ONLY transaction."
+
 // refuse answers a statement that a read-only transaction cannot run.
 func (s *session) refuse(c *classifier.Class) error {
 	s.noteLocal(reasonRefused)
-	if c.Kind == classifier.Write && !c.Flags.Any(classifier.CreatesTemp|classifier.DropsTemp|classifier.SelectInto) {
-		return s.refuseWith(wire.NewError(wire.ErrReadOnlyTransaction, "Cannot execute statement in a READ ONLY transaction."))
+	if c.Kind == classifier.Write && !c.Is(classifier.SelectInto) {
+		return s.refuseWith(wire.NewError(wire.ErrReadOnlyTransaction, errReadOnly))
 	}
 	return s.refuseWith(wire.NewError(wire.ErrReadOnlyTransaction,
 		"Causeway: cannot execute this statement in a READ ONLY transaction that has read from a replica; run it before the first read, or use START TRANSACTION READ WRITE"))
 }
 
 // refuseWith answers a statement by an error of our own, which SHOW WARNINGS
-// then tells again.
+// then tells again; no connection knows of the statement.
 func (s *session) refuseWith(e *wire.Error) error {
-	s.refused = e
+	s.noteRefused(e)
 	return s.fail(e)
+}
+
+func (s *session) noteRefused(e *wire.Error) {
+	s.forgetLast()
+	s.warnings, s.errors, s.told, s.rowCount = 1, 1, 1, -1
+	s.refused = e
 }
 
 // noteLocal counts a statement that was answered here.
@@ -156,14 +165,20 @@ func (s *session) runOn(c *backend.Conn, j *job) error {
 		if r.err.Code == errNoOpenCursor && j.stmt != nil { // it names the id of the backend's statement
 			r.err = wire.NewError(errNoOpenCursor, "The statement (%d) has no open cursor.", j.stmt.id)
 		}
-		if c == s.readTrx && r.err.Code == wire.ErrOptionPreventsStmt {
-			r.err = wire.NewError(wire.ErrReadOnlyTransaction, "Cannot execute statement in a READ ONLY transaction.")
-		}
+	}
+	denied := r.err != nil && c == s.readTrx && r.err.Code == wire.ErrOptionPreventsStmt
+	if !onHome {
+		s.noteInsertID(c, j)
+		c.Unclean = c.Unclean || leavesUnseen(j.class)
 	}
 	s.finish(c, j)
 	if onHome {
 		s.noteTrackers(j)
 		s.afterHome(j)
+	}
+	if denied { // the source would have said it otherwise
+		r.err = wire.NewError(wire.ErrReadOnlyTransaction, errReadOnly)
+		s.noteRefused(r.err)
 	}
 	if err := s.respond(); err != nil {
 		return err
@@ -327,7 +342,7 @@ func (s *session) finish(c *backend.Conn, j *job) {
 	if r.err == nil && j.want != expectPrepare && j.want != expectText {
 		c.Status = r.ok.Status
 	}
-	if j.class.Kind != classifier.Diagnostics && (j.want == expectResult || j.want == expectPrepare) {
+	if j.class.Kind != classifier.Diagnostics && (j.want == expectResult || j.want == expectPrepare || j.class == debugClass) {
 		s.last, s.lastTurn, s.refused = c, c.Turn, nil
 		s.lastLeft.Drop()
 		s.lastLeft = nil
@@ -422,7 +437,7 @@ func (s *session) afterHome(j *job) {
 	if j.want == expectPrepare {
 		return
 	}
-	if c.Kind != classifier.Set && c.Kind != classifier.SetTransaction && c.Kind != classifier.Use && r.err == nil {
+	if r.err == nil && usesNextTrx(c) {
 		s.oneShot = false
 	}
 	s.noteInsertID(s.home, j)

@@ -39,7 +39,7 @@ type Login struct {
 	Host      string // the client's address as it stands in MySQL's messages
 	ZstdLevel int    // of compression that the client wishes, 0: it did not say
 
-	nonce []byte // of the greeting, see ChangeUser
+	nonce []byte // the last that the client was given, see ChangeUser
 }
 
 // Accounts knows the users that may log in. It is asked by many sessions at once.
@@ -132,8 +132,10 @@ func (h *handshaker) Handshake(ctx context.Context, c *wire.Conn, connID uint32)
 
 // ChangeUser answers COM_CHANGE_USER, of which payload is the packet, on a
 // connection that is logged in as old. What Handshake says of the OK and of
-// errors holds here too. The client's first answer is to the nonce of the
-// greeting, so it is asked again with a new one, with a plugin that it knows.
+// errors holds here too. The client's first answer is to the last nonce that it
+// was given. If that is right by mysql_native_password it is let in, else it is
+// asked again with a new one: libmariadb names that plugin whatever the account
+// has, and goes on answering the old nonce by it.
 func (h *handshaker) ChangeUser(ctx context.Context, c *wire.Conn, payload []byte, old *Login) (*Login, error) {
 	_, release := h.bind(ctx, c.NetConn())
 	defer release()

@@ -32,6 +32,7 @@ func (x *exchange) authenticate(plugin string, answer []byte) error {
 // switchTo asks the client to answer a new nonce by plugin.
 func (x *exchange) switchTo(plugin string) error {
 	x.nonce = wire.NewNonce()
+	x.login.nonce = x.nonce
 	if err := x.send(wire.AppendAuthSwitch(nil, plugin, x.nonce)); err != nil {
 		return err
 	}

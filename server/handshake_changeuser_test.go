@@ -15,11 +15,13 @@ func TestChangeUser(t *testing.T) {
 	}{
 		{"sha2", "long", testAccounts["long"], wire.PluginCachingSHA2, "switch caching_sha2_password,fast", 0},
 		{"sha2 wrong", "long", "no", wire.PluginCachingSHA2, "switch caching_sha2_password,full,key", 1045},
-		{"native", "app", "app_pw", wire.PluginNative, "switch mysql_native_password", 0},
-		{"native wrong", "app", "no", wire.PluginNative, "switch mysql_native_password", 1045},
+		{"native", "app", "app_pw", wire.PluginNative, "", 0},
+		{"native, another nonce", "app", "app_pw", wire.PluginNative, "switch caching_sha2_password,fast", 0},
+		{"native wrong", "app", "no", wire.PluginNative, "switch caching_sha2_password,full,key", 1045},
+		{"native empty", "empty", "", wire.PluginNative, "", 0},
 		{"unknown plugin", "app", "app_pw", "dialog", "switch caching_sha2_password,fast", 0},
 		{"empty", "empty", "", wire.PluginCachingSHA2, "switch caching_sha2_password", 0},
-		{"unknown user", "nobody", "x", wire.PluginNative, "switch mysql_native_password", 1045},
+		{"unknown user", "nobody", "x", wire.PluginNative, "switch caching_sha2_password,full,key", 1045},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			k := &testClient{user: "app", password: "app_pw", firstPlugin: wire.PluginCachingSHA2}
@@ -29,7 +31,11 @@ func TestChangeUser(t *testing.T) {
 			}
 			first := <-s.logins
 			k.user, k.password, k.trace = c.user, c.password, nil
-			u := wire.ChangeUser{User: c.user, Auth: []byte("old"), Database: "d2", Collation: 305, AuthPlugin: c.plugin}
+			auth := wire.NativePassword(c.password, k.nonce)
+			if c.name == "native, another nonce" {
+				auth = []byte("old")
+			}
+			u := wire.ChangeUser{User: c.user, Auth: auth, Database: "d2", Collation: 305, AuthPlugin: c.plugin}
 			k.c.ResetSequence()
 			if err := k.send(u.Append(nil, k.caps)); err != nil {
 				t.Fatal(err)

@@ -132,11 +132,11 @@ func (x *exchange) changeUser(payload []byte) error {
 	}
 	x.account(u.User)
 	if !x.caps.Has(wire.CapPluginAuth) {
-		// Such a client cannot be asked again; it has answered the greeting's nonce.
+		// Such a client cannot be asked again; it has answered the old nonce.
 		return x.native(u.Auth)
 	}
-	if u.AuthPlugin == wire.PluginNative {
-		return x.switchTo(wire.PluginNative)
+	if u.AuthPlugin == wire.PluginNative && wire.CheckNative(x.password, x.nonce, u.Auth) && x.known {
+		return nil // as MySQL lets in an account of that plugin
 	}
 	return x.switchTo(wire.PluginCachingSHA2)
 }

@@ -3,11 +3,9 @@ package server
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"causeway/backend"
-	"causeway/classifier"
 	"causeway/wire"
 )
 
@@ -144,41 +142,4 @@ func (s *Server) warnRefused(addr, user string, e *wire.Error) {
 	s.refusals.Store(key, now)
 	s.log.Warn().Str("node", addr).Str("user", user).Uint16("errno", e.Code).Str("error", e.Message).
 		Msg("a server refuses a connection for a client")
-}
-
-// startTrx begins on a connection what was begun only here: the transaction,
-// and the characteristics that SET TRANSACTION gave it.
-func (s *session) startTrx(c *backend.Conn, j *job) error {
-	if j.want == expectPrepare || s.lazy == nil && len(s.nextTrx) == 0 { // PREPARE and its like start nothing
-		return nil
-	}
-	if s.lazy == nil {
-		switch j.class.Kind {
-		case classifier.Set, classifier.Use, classifier.Diagnostics:
-			return nil
-		}
-	}
-	if err := c.AlignNow(s.state); err != nil { // isolation levels hold for transactions that begin later
-		c.Broken = true
-		return err
-	}
-	texts := s.nextTrx
-	if s.lazy == nil { // a statement that fails does not use them up
-		s.oneShot = true
-	}
-	if s.lazy != nil {
-		texts = append(slices.Clip(texts), s.lazy.text)
-	}
-	s.nextTrx, s.lazy = nil, nil
-	for _, text := range texts {
-		if _, err := c.Query(text); err != nil {
-			var refused *wire.Error
-			if !errors.As(err, &refused) {
-				c.Broken = true
-			}
-			s.status &^= trxStatus
-			return err
-		}
-	}
-	return nil
 }

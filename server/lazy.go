@@ -111,7 +111,13 @@ func (s *session) answeredHere(class *classifier.Class) error {
 // diagnostics.
 func (s *session) noteHere() {
 	s.srv.metrics.count(localTarget, reasonLocal)
+	s.forgetLast()
+	s.warnings, s.errors, s.told, s.rowCount = 0, 0, 0, 0
+}
+
+// forgetLast: the last statement ran on no connection, none tells of it.
+func (s *session) forgetLast() {
 	s.last, s.refused, s.stale = nil, nil, nil
 	s.lastLeft.Drop()
-	s.lastLeft, s.warnings, s.errors, s.told, s.rowCount, s.calcFound = nil, 0, 0, 0, 0, false
+	s.lastLeft, s.calcFound = nil, false
 }

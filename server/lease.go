@@ -364,7 +364,7 @@ func (s *session) pipeInsertID(c *backend.Conn) {
 func (s *session) insertValue() (string, error) {
 	in := s.insert
 	if in.left == nil {
-		if c := in.on; c != nil && c == s.home && in.turn == c.Turn {
+		if c := in.on; c != nil && (c == s.home || c == s.readTrx) && in.turn == c.Turn {
 			left := backend.NewLeftover(backend.LeftInsertID, s.owner)
 			err := c.Capture(left)
 			return left.InsertID, err

@@ -14,6 +14,7 @@ func (s *session) mirrorSet(j *job) {
 	if c == nil || j.class.Kind != classifier.Set || !j.class.Is(classifier.SetsUserVars) || j.stmt != nil {
 		return
 	}
+	c.Unclean = c.Unclean || s.sticky.userVars // which no state tells of
 	s.bound(c)
 	defer c.SetDeadline(noDeadline)
 	err := c.AlignNow(s.state)

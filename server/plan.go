@@ -133,8 +133,8 @@ func decideInReadOnlyTrx(c *classifier.Class, f facts) plan {
 		switch {
 		case c.Is(classifier.NoTable) && !c.Is(classifier.UnknownFunction) && (c.Kind == classifier.ReadSource || c.Flags.Any(homeFlags)):
 			return home
-		case !c.Flags.Any(homeFlags &^ classifier.UsesUserVars):
-			return inTrx // user variables are set on both connections, see mirrorSet
+		case !c.Flags.Any(homeFlags &^ (classifier.UsesUserVars | classifier.UsesLastInsertID | classifier.SetsLastInsertID)):
+			return inTrx // user variables are set on both connections, see mirrorSet; an insert id is brought there
 		}
 		return elsewhere()
 	case classifier.Diagnostics:
@@ -174,7 +174,7 @@ func decideInReadOnlyTrx(c *classifier.Class, f facts) plan {
 // it; what only may write (a stored function) is tried where it is.
 func decideWriteInReadOnlyTrx(c *classifier.Class, inTrx plan, elsewhere func() plan) plan {
 	switch {
-	case c.Flags.Any(classifier.CreatesTemp | classifier.DropsTemp | classifier.SelectInto):
+	case c.Is(classifier.SelectInto):
 		return elsewhere()
 	case c.Flags.Any(classifier.UnknownFunction | classifier.MultiStatement):
 		return inTrx

@@ -1,6 +1,9 @@
 package server
 
-import "causeway/backend"
+import (
+	"causeway/backend"
+	"causeway/classifier"
+)
 
 // runInReadTrx runs a statement in the read-only transaction on its replica.
 func (s *session) runInReadTrx(j *job) error {
@@ -9,7 +12,22 @@ func (s *session) runInReadTrx(j *job) error {
 		s.relay.started = false
 		return s.lostReplicaAnswer(c, errString(why))
 	}
+	if j.want == expectResult && mayUseInsertID(j.class) {
+		if err := s.bringInsertID(c, j.class); err != nil {
+			return s.answerError(j, err)
+		}
+	}
 	return s.runOn(c, j)
+}
+
+// leavesUnseen names the statements that may leave something on the connection
+// of a read-only transaction that only a reset undoes.
+func leavesUnseen(c *classifier.Class) bool {
+	switch c.Kind {
+	case classifier.Call, classifier.TextPrepare, classifier.Handler, classifier.Unknown, classifier.Other, classifier.Do:
+		return true
+	}
+	return c.Flags.Any(classifier.Opaque | classifier.SetsUserVars | classifier.GetLock)
 }
 
 type errString string

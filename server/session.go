@@ -66,6 +66,7 @@ type session struct {
 	errors    uint16      // among them
 	told      uint16      // warnings that the last answer told of
 	rowCount  int64       // ROW_COUNT() after it
+	pinged    bool        // its connection was asked something since, and gives another one
 	foundRows uint64      // FOUND_ROWS() after it, unless calcFound
 	calcFound bool        // it had SQL_CALC_FOUND_ROWS
 	matched   bool        // FOUND_ROWS() may be what an UPDATE since then has matched
@@ -147,6 +148,9 @@ func (s *session) run() {
 		if err != nil {
 			s.readFailed(err)
 			return
+		}
+		if s.killed.Load() {
+			return // what it sent before that is not run any more
 		}
 		if err := s.serve(f); err != nil {
 			if !errors.Is(err, errQuit) {
@@ -244,8 +248,6 @@ func (s *session) readFailed(err error) {
 	case errors.Is(err, wire.ErrCompressed):
 		s.client.SetSequence(1)
 		s.fail(wire.NewError(wire.ErrNetUncompress, "Couldn't uncompress communication packet"))
-	case s.killed.Load():
-		s.fail(wire.NewError(wire.ErrQueryInterrupted, "Connection was killed"))
 	case !errors.Is(err, io.EOF):
 		s.log.Debug().Err(err).Msg("client connection lost")
 	}

@@ -240,7 +240,7 @@ func TestSessionRefusesReplicationCommands(t *testing.T) {
 	k := l.client()
 	for cmd, code := range map[wire.Command]uint16{
 		wire.ComBinlogDump: wire.ErrNotSupportedYet, wire.ComBinlogDumpGTID: wire.ErrNotSupportedYet, wire.ComRegisterReplica: wire.ErrNotSupportedYet,
-		wire.ComTableDump: wire.ErrNotSupportedYet, wire.ComProcessKill: wire.ErrNotSupportedYet, wire.ComSleep: wire.ErrUnknownCommand,
+		wire.ComTableDump: wire.ErrNotSupportedYet, wire.ComProcessKill: wire.ErrUnknownCommand, wire.ComSleep: wire.ErrUnknownCommand,
 		wire.ComShutdown: wire.ErrUnknownCommand, 0xee: wire.ErrUnknownCommand,
 	} {
 		k.command(cmd, "1234")

@@ -112,7 +112,8 @@ func TestReadOnlyTransactionDoesNotMoveItsSnapshot(t *testing.T) {
 		if !strings.Contains(begin, "SNAPSHOT") {
 			k.wantFrom("replica1", "SELECT a FROM t")
 		}
-		k.wantError(wire.ErrReadOnlyTransaction, "has read from a replica", "CREATE TEMPORARY TABLE x (a INT)")
+		k.wantError(wire.ErrReadOnlyTransaction, "has read from a replica", "SELECT GET_LOCK('x', 0), a FROM t")
+		k.wantError(wire.ErrReadOnlyTransaction, "Cannot execute statement", "CREATE TEMPORARY TABLE x (a INT)")
 		k.wantFrom("replica1", "SELECT a FROM t")
 	}
 }

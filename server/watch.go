@@ -6,7 +6,6 @@ import (
 
 	"causeway/backend"
 	"causeway/classifier"
-	"causeway/wire"
 )
 
 const (
@@ -81,7 +80,7 @@ func (s *Server) look(x *session, v *backend.View) {
 			go func() {
 				defer s.wg.Done()
 				defer s.recovered(x.id)
-				s.cutOff(x, c, true)
+				s.cutOff(x, c)
 			}()
 		}
 		return
@@ -102,81 +101,24 @@ func (s *Server) look(x *session, v *backend.View) {
 
 // cutOff stops what a session is doing on a connection, if it still is, and
 // closes it.
-func (s *Server) cutOff(x *session, c *backend.Conn, closeIt bool) {
+func (s *Server) cutOff(x *session, c *backend.Conn) {
+	if err := s.interrupt(x, c, true); err != nil {
+		s.log.Debug().Err(err).Str("node", c.Node.Addr).Msg("cannot kill a query")
+	}
+}
+
+// interrupt stops what a session is doing on a connection, if it still is.
+func (s *Server) interrupt(x *session, c *backend.Conn, closeIt bool) error {
 	x.cut.begin()
 	defer x.cut.end()
 	if x.busyOn.Load() != c {
-		return
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), s.opts.Backend.ConnectTimeout)
 	defer cancel()
 	err := backend.KillQuery(ctx, s.opts.Backend, c.Node, c.Account(), c.ThreadID)
-	if err != nil {
-		s.log.Debug().Err(err).Str("node", c.Node.Addr).Msg("cannot kill a query")
-	}
 	if closeIt {
 		c.Close()
 	}
+	return err
 }
-
-// kill serves KILL with an id that Causeway gave out. false: the id is a
-// server's own, the source must answer.
-func (s *session) kill(class *classifier.Class) (bool, error) {
-	if class.KillID > 1<<32-1 || class.Is(classifier.MultiStatement) {
-		return false, nil
-	}
-	id := uint32(class.KillID)
-	target := s.srv.sessionOf(id)
-	if target == nil && id < firstConnectionID {
-		return false, nil
-	}
-	s.noteLocal(reasonLocal)
-	switch {
-	case target == nil:
-		return true, s.fail(wire.NewError(wire.ErrNoSuchThread, "Unknown thread id: %d", id))
-	case s.srv.loginOf(target).User != s.login.User:
-		return true, s.fail(wire.NewError(errKillDenied, "You are not owner of thread %d", id))
-	}
-	c := target.busyOn.Load()
-	if target == s {
-		if err := s.fail(wire.NewError(wire.ErrQueryInterrupted, "Query execution was interrupted")); err != nil || class.KillQuery {
-			return true, err
-		}
-		return true, errQuit
-	}
-	if c != nil {
-		s.srv.cutOff(target, c, false)
-	}
-	if !class.KillQuery {
-		target.killed.Store(true)
-		target.cancel()
-		target.client.Close()
-	}
-	return true, s.sendOK()
-}
-
-// sessionOf finds a session by the id that its client was greeted with, or by
-// what CONNECTION_ID() inside an expression shows to it while it holds a connection.
-func (s *Server) sessionOf(id uint32) *session {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if id >= firstConnectionID || id == 0 {
-		return s.sessions[id]
-	}
-	for _, x := range s.sessions {
-		if x.homeID.Load() == id {
-			return x
-		}
-	}
-	return nil
-}
-
-// loginOf is who a session is logged in as; COM_CHANGE_USER may be changing it.
-func (s *Server) loginOf(x *session) *Login {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return x.login
-}
-
-// errKillDenied is MySQL's ER_KILL_DENIED_ERROR.
-const errKillDenied = 1095

@@ -65,14 +65,16 @@ const (
 	compressedHeader = 7
 	// minCompress: fewer bytes travel as they are (MIN_COMPRESS_LENGTH).
 	minCompress = 50
-	// compressPiece bounds what goes into one compressed packet, and with it
-	// the memory of a write.
+	// compressPiece bounds what goes into one compressed packet, but for a packet
+	// that is larger itself, and with it the memory of most writes.
 	compressPiece = 64 << 10
 )
 
-// compressed is the layer of compressed packets below a Conn. One of them holds
-// any part of the stream of packets: several, or a piece of one. It belongs to
-// the goroutine of its Conn.
+// compressed is the layer of compressed packets below a Conn. One of them may hold
+// any part of the stream of packets: several, or a piece of one. Those written
+// here hold whole packets, as MySQL's do: Connector/Python reads no packet that is
+// in more than two of them, or whose header is. It belongs to the goroutine of
+// its Conn.
 type compressed struct {
 	raw    *Conn // over the socket or TLS; only its buffers and its I/O are used
 	method Compression
@@ -84,6 +86,8 @@ type compressed struct {
 	src  int      // bytes of raw's buffer that they are unfolded from; 0: they are not compressed
 	from inflater // unfolds them; nil: none is under way
 	more [1]byte  // what is behind them: nothing
+
+	held []byte // was written and waits for the rest of its packet
 }
 
 // Compress puts all that follows, either way, into compressed packets. It is
@@ -200,19 +204,59 @@ func (z *compressed) unfold(p []byte) (int, error) {
 }
 
 // write sends b, which has its packet headers, in as many compressed packets
-// as it takes: one, in one system call, but for b that is very long.
+// as it takes: one, in one system call, but for b that is very long. Of a packet
+// that is not complete nothing is sent yet.
 func (z *compressed) write(b []byte) error {
-	f := folders[z.method].Get().(folder)
-	defer folders[z.method].Put(f)
-	for len(b) > 0 {
-		n := min(len(b), compressPiece)
-		if err := z.raw.write(f.fold(b[:n], z.seq, z.level)); err != nil {
-			return cause(err)
+	if len(z.held) > 0 {
+		z.held = append(z.held, b...)
+		b = z.held
+	}
+	for {
+		n := wholePackets(b)
+		if n == 0 {
+			break
 		}
-		z.seq++
+		for piece := b[:n]; len(piece) > 0; {
+			m := min(len(piece), MaxPayload)
+			if err := z.send(piece[:m]); err != nil {
+				return err
+			}
+			piece = piece[m:]
+		}
 		b = b[n:]
 	}
+	if len(b) == 0 {
+		z.held = nil
+		return nil
+	}
+	z.held = append(z.held[:0], b...)
 	return nil
+}
+
+// wholePackets is the length of the packets at the beginning of b that are
+// complete and go into one compressed packet: the first one, and more up to
+// compressPiece.
+func wholePackets(b []byte) int {
+	n := 0
+	for len(b)-n >= HeaderSize {
+		next := n + HeaderSize + PayloadLength(b[n:])
+		if next > len(b) || n > 0 && next > compressPiece {
+			break
+		}
+		n = next
+	}
+	return n
+}
+
+// send sends one compressed packet.
+func (z *compressed) send(b []byte) error {
+	f := folders[z.method].Get().(folder)
+	err := z.raw.write(f.fold(b, z.seq, z.level))
+	if len(b) <= compressPiece { // one with larger buffers is not kept
+		folders[z.method].Put(f)
+	}
+	z.seq++
+	return cause(err)
 }
 
 // sync makes the packets that c writes next go on from the number of the last

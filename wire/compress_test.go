@@ -7,6 +7,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
@@ -241,6 +242,71 @@ func TestCompressedWrites(t *testing.T) {
 			t.Errorf("%v: %v", m, err)
 		}
 	}
+}
+
+// TestCompressedHoldsWholePackets: however the bytes of packets come, each
+// compressed packet begins with one and ends with one. Connector/Python cannot
+// read others.
+func TestCompressedHoldsWholePackets(t *testing.T) {
+	stream := packets([]byte("first"), noise(300<<10), []byte("third"), bytes.Repeat([]byte("x"), 70<<10), bytes.Repeat([]byte("y"), 60<<10), []byte("last"))
+	for _, m := range methods {
+		for _, chunk := range []int{1000, 16 << 10, len(stream)} {
+			var got []byte
+			c, nc := compressedConn(m)
+			for part := range slices.Chunk(stream, chunk) {
+				if err := c.WriteRaw(part); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for out := nc.out.Bytes(); len(out) > 0; {
+				n, size := PayloadLength(out), PayloadLength(out[4:])
+				inside := unpacked(t, m, size, out[compressedHeader:compressedHeader+n])
+				if whole := wholeAll(inside); whole != len(inside) {
+					t.Fatalf("%v, written in %d: a compressed packet of %d bytes has %d of whole packets", m, chunk, len(inside), whole)
+				}
+				got = append(got, inside...)
+				out = out[compressedHeader+n:]
+			}
+			if !bytes.Equal(got, stream) {
+				t.Errorf("%v, written in %d: %d bytes came, not the %d that were written", m, chunk, len(got), len(stream))
+			}
+			if c.comp.held != nil {
+				t.Errorf("%v: %d bytes are still held", m, len(c.comp.held))
+			}
+		}
+	}
+}
+
+// unpacked undoes packed.
+func unpacked(t *testing.T, m Compression, size int, b []byte) []byte {
+	t.Helper()
+	if size == 0 {
+		return b
+	}
+	var r io.Reader
+	var err error
+	if m == Zstd {
+		r, err = zstd.NewReader(bytes.NewReader(b))
+	} else {
+		r, err = zlib.NewReader(bytes.NewReader(b))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := io.ReadAll(r)
+	if err != nil || len(plain) != size {
+		t.Fatalf("%d bytes, its header says %d: %v", len(plain), size, err)
+	}
+	return plain
+}
+
+// wholeAll is how much of b is whole packets.
+func wholeAll(b []byte) int {
+	n := 0
+	for len(b)-n >= HeaderSize && n+HeaderSize+PayloadLength(b[n:]) <= len(b) {
+		n += HeaderSize + PayloadLength(b[n:])
+	}
+	return n
 }
 
 // TestCompressKeepsWhatCame: a client need not wait for the login's OK.

@@ -3,6 +3,7 @@ package cases
 import (
 	"context"
 	"database/sql"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"strings"
@@ -12,6 +13,7 @@ import (
 
 	"causeway/tests/cluster"
 	"causeway/tests/session/raw"
+	"causeway/wire"
 )
 
 // killCases: KILL, clients that go away, and drivers that cancel.
@@ -24,6 +26,25 @@ var killCases = []theCase{
 	)},
 	{row: "R3", name: "KILL QUERY hits what runs", run: func(e *env) string { return killRunning(e, "KILL /*c*/ QUERY %d") }},
 	{row: "R3", name: "KILL hits what runs", run: func(e *env) string { return killRunning(e, "KILL CONNECTION %d") }},
+	{row: "R3", name: "KILL of oneself", steps: steps(
+		"a: SELECT v FROM t WHERE id = 1 => 10", "a: KILL QUERY CONNECTION_ID() => ERR 1317", "a: SHOW WARNINGS", "a: KILL QUERY connection_id( ) -- c", "a: SELECT ROW_COUNT()", "a: BEGIN", "a: UPDATE t SET v = 99 WHERE id = 1", "a: KILL QUERY (CONNECTION_ID()) => ERR 1317", "a: SELECT v FROM t WHERE id = 1 => 99",
+		"a: KILL CONNECTION_ID() => ERR 1317", "a: SELECT 1 => CLOSED", "b: SELECT v FROM t WHERE id = 1 FOR UPDATE => 10", "b: SET @me = CONNECTION_ID()", "b: KILL @me => ERR 1317", "b: SELECT 1 => CLOSED", "c: KILL CONNECTION CONNECTION_ID() + 0 => ERR 1317", "c: SELECT 1 => CLOSED", "d: SELECT v FROM t WHERE id = 1 => 10",
+	)},
+	{row: "R3", name: "KILL by an expression", steps: steps(
+		"a: SELECT v FROM t WHERE id = 1 => 10", "b: SET @id = ${id of a}", "b: KILL QUERY @id => OK", "b: SELECT ROW_COUNT()", "b: KILL QUERY @id + 0; => OK", "b: KILL QUERY '${id of a}' => OK", "a: SELECT v FROM t WHERE id = 2 => 20",
+		"b: KILL NULL => ERR 1094", "b: SHOW WARNINGS", "b: KILL @nosuch => ERR 1094", "b: KILL (SELECT 1)", "b: KILL nosuch", "b: SHOW WARNINGS", "b: KILL QUERY", "b: KILL 999999999 => ERR 1094", "b: SHOW WARNINGS", "b: SELECT @@error_count => 1", "b: SELECT ROW_COUNT()", "b: KILL 999999999 => ERR 1094", "b: SELECT ROW_COUNT()",
+		"b: SET @n = 1", "b: BEGIN", "b: INSERT INTO t (v) VALUES (1)", "b: KILL @id * @n => OK", "b: COMMIT", "a: SELECT 1 => CLOSED", "b: SELECT COUNT(*) FROM t => 6",
+	)},
+	{row: "R3", name: "KILL cannot be prepared", steps: steps(
+		"a: SELECT v FROM t WHERE id = 1 => 10", prep("b", "p", "KILL QUERY ?"), prep("b", "me", "KILL CONNECTION_ID()"), "b: PREPARE k FROM 'KILL ?'", "b: SELECT 1 => 1",
+	)},
+	{row: "R3", name: "KILL gives no rows of what it ends", run: killSleeping},
+	{row: "R3", name: "COM_PROCESS_KILL", steps: steps(
+		"a: SELECT 1 => 1", killCommand("b", "a"), "b: SELECT 1",
+	)},
+	{row: "X36", name: "COM_DEBUG", options: map[string]func(*raw.Options){"b": func(o *raw.Options) { o.User, o.Password = "other", "other_pw" }}, steps: steps(
+		`a: \debug => OK`, "a: SHOW WARNINGS", "a: SELECT v FROM t WHERE id = 1 => 10", `b: \debug => ERR 1227`, "b: SHOW WARNINGS", "b: SELECT v FROM t WHERE id = 1 => 10", "a: BEGIN", "a: UPDATE t SET v = 11 WHERE id = 1", `a: \debug => OK`, "a: ROLLBACK", "a: START TRANSACTION READ ONLY", "a: SELECT v FROM t WHERE id = 1 => 10", `a: \debug => OK`, "a: SELECT v FROM t WHERE id = 2 => 20", "a: COMMIT",
+	)},
 	{row: "R4", name: "a client that goes away", run: clientLeaves},
 	{row: "R5", name: "a killed query is not sent again", run: killedOnNode},
 	{row: "R6", name: "a context that ends", run: contextEnds},
@@ -83,6 +104,37 @@ func killRunning(e *env, kill string) string {
 	e.ends("kill")
 	e.want(b, "INSERT INTO t (v) VALUES (1); SELECT COUNT(*) FROM t", "6")
 	return seen
+}
+
+// killSleeping kills statements that have a row ready, or return one when they
+// are interrupted: the client must see none of it.
+func killSleeping(e *env) string {
+	for _, text := range []string{"SELECT SLEEP(20)", "SELECT v, SLEEP(IF(id = 2, 20, 0)) /* cases sleeping */ FROM t", "DO SLEEP(20)", "UPDATE t SET v = v + SLEEP(20) WHERE id = 1"} {
+		a, b := e.dial(), e.dial()
+		if a == nil || b == nil {
+			return ""
+		}
+		if err := a.SendQuery(strings.Replace(text, "SLEEP(", "/* cases sleeping */ SLEEP(", 1)); err != nil {
+			e.errorf("%v", err)
+		}
+		e.starts("sleeping")
+		e.query(b, fmt.Sprintf("KILL %d", a.Greeting.ConnectionID))
+		if answer, err := a.ReadAnswer(); err == nil {
+			e.errorf("%s: the killed connection still got: %v", text, answer)
+		}
+		e.ends("sleeping")
+		e.want(b, "SELECT v FROM t WHERE id = 1 FOR UPDATE", "10")
+		a.Close()
+		b.Quit()
+	}
+	return ""
+}
+
+// killCommand sends COM_PROCESS_KILL.
+func killCommand(session, victim string) step {
+	return step{session: session, name: "COM_PROCESS_KILL for " + victim, do: func(p *player, c *raw.Client) (outcome, error) {
+		return answered(c.Command(wire.ComProcessKill, binary.LittleEndian.AppendUint32(nil, p.clients[victim].Greeting.ConnectionID)))
+	}}
 }
 
 func clientLeaves(e *env) string {

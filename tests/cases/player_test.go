@@ -76,6 +76,9 @@ var commands = map[string]func(p *player, c *raw.Client, arg string) (outcome, e
 		}
 		return answered(c.SetOption(option))
 	},
+	"debug": func(_ *player, c *raw.Client, _ string) (outcome, error) {
+		return answered(c.Command(wire.ComDebug, nil))
+	},
 	"fields": func(_ *player, c *raw.Client, arg string) (outcome, error) { return answered(c.FieldList(arg, "")) },
 	// The account that scripts change to has its password in its name.
 	"user": func(_ *player, c *raw.Client, arg string) (outcome, error) {

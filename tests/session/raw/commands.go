@@ -58,13 +58,13 @@ func (c *Client) Command(cmd wire.Command, payload []byte) (Answer, error) {
 	if err := c.start(cmd, payload); err != nil {
 		return nil, err
 	}
-	if cmd == wire.ComSetOption {
+	if cmd == wire.ComSetOption || cmd == wire.ComDebug {
 		return c.readSetOption()
 	}
 	return c.readAnswer(false)
 }
 
-// readSetOption reads the answer to COM_SET_OPTION: an EOF (with DEPRECATE_EOF
+// readSetOption reads the answer to COM_SET_OPTION and COM_DEBUG: an EOF (with DEPRECATE_EOF
 // an OK that has EOF's header) where other commands give an OK.
 func (c *Client) readSetOption() (Answer, error) {
 	payload, err := c.conn.ReadPacket()

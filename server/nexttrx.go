@@ -1,0 +1,96 @@
+package server
+
+import (
+	"errors"
+	"regexp"
+	"slices"
+	"strings"
+
+	"causeway/backend"
+	"causeway/classifier"
+	"causeway/wire"
+)
+
+// SET TRANSACTION gives characteristics to the next transaction only. One that is
+// READ ONLY is kept here until the transaction starts, for only then it is known
+// where.
+
+const (
+	accessMode = `read (only|write)`
+	isolation  = `isolation level (read committed|read uncommitted|repeatable read|serializable)`
+)
+
+// setTrxForm is the statement, by digest, that cannot fail; any other text is for
+// a server to judge.
+var setTrxForm = regexp.MustCompile(`^(?i:set transaction (` + accessMode + `( ?, ?` + isolation + `)?|` + isolation + `( ?, ?` + accessMode + `)?))( ?;)?$`)
+
+// holdSetTransaction keeps SET TRANSACTION READ ONLY, and what is added to it.
+func (s *session) holdSetTransaction(class *classifier.Class, text []byte) bool {
+	f := s.facts(s.view())
+	if !setTrxForm.MatchString(class.Digest) || !class.Trx.ReadOnly && (len(s.nextTrx) == 0 || class.Trx.ReadWrite) ||
+		f.homeTrx || f.lazy || f.readOnlyTrx || s.aborted != "" || f.homeOnly != reasonNone || class.Is(classifier.MultiStatement) {
+		return false
+	}
+	s.nextTrx = append(s.nextTrx, string(text))
+	return true
+}
+
+// startTrx begins on a connection what was begun only here: the transaction,
+// and the characteristics that SET TRANSACTION gave it.
+func (s *session) startTrx(c *backend.Conn, j *job) error {
+	if j.want == expectPrepare || s.lazy == nil && (len(s.nextTrx) == 0 || startsNoTrx(j.class)) { // PREPARE starts nothing either
+		return nil
+	}
+	if err := c.AlignNow(s.state); err != nil { // isolation levels hold for transactions that begin later
+		c.Broken = true
+		return err
+	}
+	texts := s.nextTrx
+	if s.lazy == nil { // a statement that fails, or runs in no transaction after all, does not use them up
+		s.oneShot = c == s.home
+		c.Unclean = true
+	}
+	if s.lazy != nil {
+		texts = append(slices.Clip(texts), s.lazy.text)
+	}
+	s.nextTrx, s.lazy = nil, nil
+	for _, text := range texts {
+		if _, err := c.Query(text); err != nil {
+			var refused *wire.Error
+			if !errors.As(err, &refused) {
+				c.Broken = true
+			}
+			s.status &^= trxStatus
+			return err
+		}
+	}
+	return nil
+}
+
+// startsNoTrx tells of a statement that surely leaves the characteristics of the
+// next transaction as they are.
+func startsNoTrx(c *classifier.Class) bool {
+	switch c.Kind {
+	case classifier.Set:
+		return !c.Flags.Any(classifier.SetsNextTrx|classifier.UnknownFunction|classifier.MultiStatement) && !strings.Contains(c.Digest, "select")
+	case classifier.Use, classifier.Diagnostics, classifier.Kill, classifier.Empty:
+		return !c.Is(classifier.MultiStatement)
+	case classifier.Read, classifier.ReadSource:
+		return c.Is(classifier.NoTable) && !c.Flags.Any(classifier.UnknownFunction|classifier.MultiStatement)
+	}
+	return false
+}
+
+// usesNextTrx tells of a statement that surely had a transaction, if it did not
+// fail: the characteristics are used up.
+func usesNextTrx(c *classifier.Class) bool {
+	switch c.Kind {
+	case classifier.Read: // its tables may all be derived ones
+		return !c.Flags.Any(classifier.NoTable|classifier.MultiStatement) && !strings.Contains(c.Digest, "(select")
+	case classifier.Write:
+		return !c.Flags.Any(classifier.SelectInto | classifier.NoTable | classifier.MultiStatement)
+	case classifier.LockingRead, classifier.Begin, classifier.Commit, classifier.Rollback, classifier.DDL:
+		return !c.Is(classifier.MultiStatement)
+	}
+	return c.Is(classifier.ImplicitCommit) && !c.Is(classifier.MultiStatement)
+}

@@ -1,0 +1,53 @@
+package cases
+
+import "fmt"
+
+// readOnlyCases: READ ONLY transactions, which run on a replica where they can,
+// and SET TRANSACTION.
+var readOnlyCases = []theCase{
+	{row: "X37", name: "what a READ ONLY transaction refuses after its first read", steps: inReadOnly("a: SELECT v FROM t WHERE id = 1 => 10")},
+	{row: "X37", name: "what a READ ONLY transaction refuses at first", steps: inReadOnly("a: SELECT 1")},
+	{row: "X38", name: "LAST_INSERT_ID in a READ ONLY transaction", steps: steps(
+		"a: INSERT INTO t (v) VALUES (7)", "a: START TRANSACTION READ ONLY", "a: SELECT v FROM t WHERE id = 1 => 10 @replica", "a: SELECT v FROM t WHERE id = LAST_INSERT_ID() => 7 @replica", "a: SELECT LAST_INSERT_ID() => 6", "a: SELECT LAST_INSERT_ID(id) FROM t WHERE id = 2 => 2 @replica", "a: SELECT LAST_INSERT_ID() => 2", "a: SELECT v FROM t WHERE id = LAST_INSERT_ID() => 20 @replica", "a: COMMIT",
+		"a: SELECT LAST_INSERT_ID() => 2", "a: SELECT v FROM t WHERE id = LAST_INSERT_ID() => 20", "b: SELECT v FROM t WHERE id = LAST_INSERT_ID() => none", "b: START TRANSACTION READ ONLY", "b: SELECT v FROM t WHERE id = 1 => 10", "b: SELECT v FROM t WHERE id = LAST_INSERT_ID() => none", "b: COMMIT", "a: SELECT LAST_INSERT_ID() => 2", "a: INSERT INTO t (v) VALUES (8)", "a: SELECT LAST_INSERT_ID() => 7",
+	)},
+	{row: "X39", name: "user variables of a READ ONLY transaction are its session's", steps: steps(
+		"a: START TRANSACTION READ ONLY", "a: SELECT v FROM t WHERE id = 1 => 10 @replica", "a: SET @x = 1 + 1", "a: SET @y = 'lit'", "a: SELECT v, @x, @y FROM t WHERE id = 1 => 10,2,lit @replica", "a: COMMIT",
+		"b: START TRANSACTION READ ONLY", "b: SELECT v FROM t WHERE id = 1 => 10 @replica", "b: SELECT v, @x, @y FROM t WHERE id = 1 => 10,NULL,NULL @replica", "b: COMMIT",
+	)},
+	{row: "X40", name: "SET TRANSACTION that is wrong", steps: steps(
+		"a: SET TRANSACTION READ ONLY, READ WRITE => ERR 1064", "a: SHOW WARNINGS", "a: SET TRANSACTION READ ONLY ISOLATION LEVEL READ COMMITTED => ERR 1064", "a: SET TRANSACTION READ ONLY, ISOLATION LEVEL SERIALISABLE => ERR 1064", "a: SET TRANSACTION READ => ERR 1064", "a: SET TRANSACTION READ ONLY x => ERR 1064", "a: SET TRANSACTION ISOLATION LEVEL READ COMMITTED, ISOLATION LEVEL READ COMMITTED => ERR 1064", "a: INSERT INTO t (v) VALUES (1) => OK",
+		"a: SET TRANSACTION READ ONLY; => OK", "a: SELECT ROW_COUNT() => 0", "a: INSERT INTO t (v) VALUES (1) => ERR 1792", "a: SELECT v FROM t WHERE id = 1 => 10", "a: INSERT INTO t (v) VALUES (1) => OK",
+		"a: SET TRANSACTION READ ONLY", "a: SET TRANSACTION READ WRITE", "a: BEGIN", "a: INSERT INTO t (v) VALUES (1) => OK", "a: COMMIT", "a: SET TRANSACTION READ ONLY", "a: SET @@transaction_read_only = 0", "a: INSERT INTO t (v) VALUES (1) => OK",
+		"a: BEGIN", "a: SET TRANSACTION READ ONLY => ERR 1568", "a: INSERT INTO t (v) VALUES (1) => OK", "a: COMMIT",
+	)},
+	{row: "X41", name: "what uses SET TRANSACTION up", steps: usedUp()},
+	{row: "X41", name: "what uses SET TRANSACTION up, sent to the source", steps: usedUp("a: SELECT v FROM t WHERE id = 1 FOR UPDATE")},
+}
+
+// inReadOnly tries what changes something in a READ ONLY transaction after a
+// first statement.
+func inReadOnly(first string) []step {
+	var all []step
+	for _, sql := range []string{
+		"CREATE TEMPORARY TABLE x (id INT)", "CREATE TEMPORARY TABLE IF NOT EXISTS x (id INT)", "CREATE TEMPORARY TABLE x SELECT v FROM t", "DROP TEMPORARY TABLE nosuch", "DROP TEMPORARY TABLE IF EXISTS nosuch",
+		"DELETE FROM child", "INSERT INTO t (v) VALUES (1)", "UPDATE nosuch SET v = 1", "INSERT INTO t (v) VALUES (1), (2); SELECT 1", "SELECT 1; DELETE FROM t", "LOAD DATA INFILE '/nosuch' INTO TABLE t",
+	} {
+		all = append(all, steps("a: START TRANSACTION READ ONLY", first, "a: "+sql, "a: SELECT ROW_COUNT()", "a: "+sql, "a: SHOW WARNINGS", "a: SELECT @@error_count", "a: SELECT COUNT(*) FROM t", "a: COMMIT")...)
+	}
+	return all
+}
+
+// usedUp plays, for each statement: a SET TRANSACTION, the statement, and a write,
+// which fails as long as the characteristics still hold.
+func usedUp(before ...any) []step {
+	all := steps(before...)
+	for i, sql := range []string{
+		"SELECT @@transaction_isolation, @@transaction_read_only", "SELECT 1", "SELECT v FROM t WHERE id = 1", "SELECT v FROM nosuch", "SELECT nosuch FROM t", "SHOW TABLES", "SHOW WARNINGS", "SELECT * FROM (SELECT 1) x", "DESC t", "EXPLAIN SELECT v FROM t", "SHOW VARIABLES LIKE 'autocommit'",
+		"SET @a = 1", "SET @a = (SELECT MAX(id) FROM t)", "DO 1", "DO SLEEP(0)", "USE cases", "COMMIT", "ROLLBACK", "SELECT plus_one(4)", "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'cases'", "SELECT v FROM t WHERE id = LAST_INSERT_ID()", "SELECT 2 INTO @b", "SELECT v FROM t WHERE id = 1 INTO @b", "SELECT v FROM t WHERE FALSE", "SELECT * FROM JSON_TABLE('[1]', '$[*]' COLUMNS (x INT PATH '$')) j", "INSERT INTO t (nosuch) VALUES (1)", "KILL 999999999", "SELEC 1", "VALUES ROW(1)", "TABLE t LIMIT 0",
+	} {
+		set := []string{"SET TRANSACTION READ ONLY", "SET TRANSACTION ISOLATION LEVEL READ COMMITTED, READ ONLY", "SET @@transaction_read_only = 1"}[i%3]
+		all = append(all, steps("a: "+set, "a: "+sql, fmt.Sprintf("a: INSERT INTO t (id, v) VALUES (%d, 1)", 100+i), "a: COMMIT", "a: SELECT MAX(id) FROM t", "b: BEGIN", "b: SELECT MAX(v) FROM t", "b: COMMIT", fmt.Sprintf("a: DELETE FROM t WHERE id = %d", 100+i))...)
+	}
+	return all
+}
