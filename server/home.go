@@ -158,7 +158,7 @@ func (s *session) startTrx(c *backend.Conn, j *job) error {
 			return nil
 		}
 	}
-	if err := c.AlignNow(s.state); err != nil { // isolation levels hold for transactions that begin later
+	if err := c.AlignNow(s.reachable()); err != nil { // isolation levels hold for transactions that begin later
 		c.Broken = true
 		return err
 	}

@@ -58,5 +58,5 @@ func (s *session) followCharset(c *classifier.Class) {
 	if slices.Contains(c.Names, "character_set_results") { // SET NAMES
 		s.state = s.state.WithVar(backend.ResultsCollation, row[3])
 	}
-	s.home.SetState(s.state)
+	s.home.SetState(s.state.WithSchema(s.home.State().Schema))
 }
