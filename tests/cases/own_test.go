@@ -10,7 +10,7 @@ import (
 // ownCases are what the list does not name and a user expects all the same.
 var ownCases = []theCase{
 	{row: "X1", name: "insert_id holds once and for its session", steps: steps(
-		"a: SET insert_id = 777", "b: INSERT INTO t (v) VALUES (1) => OK", "a: INSERT INTO t (v) VALUES (2)", "a: INSERT INTO t (v) VALUES (3)", "x: SELECT id FROM t WHERE id > 5 ORDER BY id => 6 | 777 | 778", "a: SET insert_id = 900", `a: \quit`, "b: INSERT INTO t (v) VALUES (4)", "b: SELECT LAST_INSERT_ID() => 779", "a: SET insert_id = 950", `a: \reset`, "a: INSERT INTO t (v) VALUES (5)", "a: SELECT LAST_INSERT_ID() => 780",
+		"a: SET insert_id = 777", "x: INSERT INTO t (v) VALUES (1) => OK", "b: SELECT COUNT(*) FROM t => 6 @replica", "a: UPDATE t SET v = 0 WHERE id = 1", "a: SELECT LAST_INSERT_ID() => 0", "a: INSERT INTO words (id) VALUES (9)", "a: INSERT INTO t (v) VALUES (2)", "a: INSERT INTO t (v) VALUES (3)", "x: SELECT id FROM t WHERE id > 5 ORDER BY id => 6 | 777 | 778", "a: SET insert_id = 900", `a: \quit`, "b: INSERT INTO t (v) VALUES (4)", "b: SELECT LAST_INSERT_ID() => 779", "a: SET insert_id = 950", `a: \reset`, "a: INSERT INTO t (v) VALUES (5)", "a: SELECT LAST_INSERT_ID() => 780",
 	)},
 	{row: "X2", name: "timestamp and seeds", steps: steps(
 		"a: SET timestamp = 1000000000", "b: SELECT NOW() > '2024-01-01' => 1", "a: SELECT UNIX_TIMESTAMP(NOW()), v FROM t WHERE id = 1 => 1000000000,10", "b: INSERT INTO words (id, s) VALUES (9, NOW() > '2024-01-01')", "a: INSERT INTO words (id, s) VALUES (10, UNIX_TIMESTAMP(NOW()))", "x: SELECT s FROM words WHERE id > 8 ORDER BY id => 1 | 1000000000", "a: SET timestamp = DEFAULT", "a: SELECT NOW() > '2024-01-01', v FROM t WHERE id = 1 => 1,10",
