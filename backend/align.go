@@ -113,3 +113,6 @@ func (c *Conn) ConfirmNow(n int, want *State) error {
 	}
 	return c.Confirm(n, want)
 }
+
+// hasUserVars tells whether some are set; replicas do not get those of a state.
+func (c *Conn) hasUserVars() bool { return c.Node.Role != RoleReplica && c.state.HasUserVars() }

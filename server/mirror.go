@@ -16,6 +16,7 @@ func (s *session) mirrorSet(j *job) {
 	}
 	s.bound(c)
 	defer c.SetDeadline(noDeadline)
+	c.Unclean = true // no state tells of them there
 	err := c.AlignNow(s.state)
 	if err == nil {
 		if err = c.SendFrame(j.frame); err == nil {
