@@ -58,24 +58,44 @@ func (c *Conn) aligned(want *State) {
 }
 
 // Confirm reads the answers to what Align queued. After an error the
-// connection is in neither state: close it.
+// connection is in neither state: close it, unless it is a *NoSchema.
 func (c *Conn) Confirm(n int, want *State) error {
 	var first error
+	var missing *NoSchema
 	for range n {
 		if _, err := c.ReadResult(); err != nil {
-			if _, refused := err.(*wire.Error); !refused {
+			refused, ok := err.(*wire.Error)
+			if !ok {
 				return err
 			}
-			if first == nil {
+			// Of what Align sends only COM_INIT_DB, its first, gets this error.
+			switch {
+			case refused.Code == wire.ErrBadDB && missing == nil:
+				missing = &NoSchema{refused}
+			case first == nil:
 				first = err
 			}
 		}
 	}
-	if first == nil {
-		c.aligned(want)
+	switch {
+	case first != nil && missing != nil:
+		return missing.err
+	case first != nil:
+		return first
+	case missing != nil:
+		c.aligned(want.WithSchema(c.state.Schema))
+		return missing
 	}
-	return first
+	c.aligned(want)
+	return nil
 }
+
+// NoSchema is why a connection stayed in its schema, or without one: the wanted
+// one does not exist. All else of the state has been reached.
+type NoSchema struct{ err *wire.Error }
+
+func (e *NoSchema) Error() string { return e.err.Error() }
+func (e *NoSchema) Unwrap() error { return e.err }
 
 // AlignNow brings the connection to a state and waits until it is there.
 func (c *Conn) AlignNow(want *State) error {
@@ -93,3 +113,6 @@ func (c *Conn) ConfirmNow(n int, want *State) error {
 	}
 	return c.Confirm(n, want)
 }
+
+// hasUserVars tells whether some are set; replicas do not get those of a state.
+func (c *Conn) hasUserVars() bool { return c.Node.Role != RoleReplica && c.state.HasUserVars() }

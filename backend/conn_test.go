@@ -136,19 +136,23 @@ func TestAlignNothingToDo(t *testing.T) {
 func TestConfirmReadsAllAnswers(t *testing.T) {
 	want := EmptyState.WithSchema("db").WithVar("time_zone", "+01:00")
 	for _, c := range []struct {
-		name string
-		in   []byte
-		code uint16
+		name  string
+		in    []byte
+		code  uint16
+		state *State // after it
 	}{
-		{"schema refused", slices.Concat(answers(refusal(1049)), answers(okay(0))), 1049},
-		{"variable refused", slices.Concat(answers(okay(0)), answers(refusal(1231))), 1231},
-		{"both refused", slices.Concat(answers(refusal(1049)), answers(refusal(1231))), 1049},
+		{"schema refused", slices.Concat(answers(refusal(1049)), answers(okay(0))), 1049, want.WithSchema("")},
+		{"variable refused", slices.Concat(answers(okay(0)), answers(refusal(1231))), 1231, EmptyState},
+		{"both refused", slices.Concat(answers(refusal(1049)), answers(refusal(1231))), 1049, EmptyState},
 	} {
 		conn, m := connTo(c.in)
 		err := conn.AlignNow(want)
 		var e *wire.Error
-		if !errors.As(err, &e) || e.Code != c.code || conn.State() == want {
+		if !errors.As(err, &e) || e.Code != c.code || conn.State() != c.state {
 			t.Errorf("%s: %v", c.name, err)
+		}
+		if errors.As(err, new(*NoSchema)) != (c.state != EmptyState) {
+			t.Errorf("%s: a %T, which says that all else was reached", c.name, err)
 		}
 		if len(m.in)+len(conn.Buffered()) != 0 {
 			t.Errorf("%s: an answer is left", c.name)

@@ -253,7 +253,7 @@ func (pl *pool) take(w *Want, must bool) *Conn {
 // loses tells whether taking a connection from its last session costs more than
 // one question: it must be reset, or cannot tell all that it knows.
 func (c *Conn) loses() bool {
-	return c.Unclean || c.state.HasUserVars() || c.left != nil && c.left.Kind != LeftInsertID
+	return c.Unclean || c.hasUserVars() || c.left != nil && c.left.Kind != LeftInsertID
 }
 
 const topRank = 7
@@ -376,7 +376,7 @@ func (p *Pools) takeOver(c *Conn, owner *Owner) error {
 	}
 	c.owner = owner
 	c.Turn++
-	if c.Unclean || c.state.HasUserVars() { // one cannot be unset: NULL has a type
+	if c.Unclean || c.hasUserVars() { // one cannot be unset: NULL has a type
 		c.SetDeadline(deadlineIn(p.cfg.ConnectTimeout))
 		defer c.SetDeadline(noDeadline)
 		return p.Reset(c)

@@ -16,6 +16,7 @@ type State struct {
 	vars   map[string]string // lower-case name -> value as the server's tracker reports it; "@name" -> literal
 	key    string            // of all that is in it
 	user   bool              // there are user variables
+	text   bool              // and not all of them are numbers
 }
 
 // EmptyState is the state of a session that has set nothing.
@@ -39,6 +40,7 @@ func intern(schema string, vars map[string]string) *State {
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
 		b.WriteString("\x00" + name + "=" + vars[name])
 		s.user = s.user || name[0] == '@'
+		s.text = s.text || name[0] == '@' && !isNumber(vars[name])
 	}
 	s.key = b.String()
 	interned.Lock()
@@ -67,6 +69,10 @@ func (s *State) Vars() []string { return slices.Sorted(maps.Keys(s.vars)) }
 
 // HasUserVars tells whether user variables are part of the state.
 func (s *State) HasUserVars() bool { return s.user }
+
+// HasTextVars tells whether there are user variables whose literals are not
+// numbers: what those mean depends on the state in which they are read.
+func (s *State) HasTextVars() bool { return s.text }
 
 // UserVars is how many of them are not NULL.
 func (s *State) UserVars() int {

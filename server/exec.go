@@ -116,6 +116,9 @@ func (s *session) runOnHome(j *job) error {
 	if err != nil {
 		return s.answerError(j, err)
 	}
+	if c, err = s.enterSchema(c, j); err != nil {
+		return s.notEntered(c, j, err)
+	}
 	if j.want == expectResult && j.class.Kind == classifier.Diagnostics && (c != s.last || c.Turn != s.lastTurn) {
 		if !s.leftNothing(j) {
 			return s.diagnosticsLost(j)
@@ -172,6 +175,7 @@ func (s *session) runOn(c *backend.Conn, j *job) error {
 		c.Unclean = c.Unclean || leavesUnseen(j.class)
 	}
 	s.finish(c, j)
+	s.tellDropped(j)
 	if onHome {
 		s.noteTrackers(j)
 		s.afterHome(j)
@@ -234,8 +238,12 @@ func (s *session) exchange(c *backend.Conn, j *job, plain bool) error {
 	s.busyOn.Store(nil)
 	s.cut.await()
 	if err != nil {
-		c.Broken = true
-		return err
+		var unprepared *prepareRefused
+		if !errors.As(err, &unprepared) {
+			c.Broken = true
+			return err
+		}
+		r.err = unprepared.err
 	}
 	c.LastUsed = j.start
 	if j.want == expectPrepare && r.err == nil {
@@ -246,7 +254,7 @@ func (s *session) exchange(c *backend.Conn, j *job, plain bool) error {
 
 func (s *session) sendAndRelay(c *backend.Conn, j *job, plain bool) error {
 	queued, err := 0, error(nil)
-	want := s.state
+	want := s.reachable()
 	if j.class.Kind == classifier.Use { // it leaves the schema, which may be gone
 		want = want.WithSchema(c.State().Schema)
 	}

@@ -63,7 +63,7 @@ func (s *session) want(n *backend.Node, free bool) *backend.Want {
 	s.knowCharset()
 	w := &s.wanted
 	*w = backend.Want{
-		Node: n, State: s.state, SchemaFree: free, Owner: s.owner,
+		Node: n, State: s.reachable(), SchemaFree: free, Owner: s.owner,
 		Account: backend.Account{
 			User: s.login.User, Password: s.srv.users[s.login.User].Password,
 			Caps: s.login.Caps & backend.MeaningCaps, Collation: s.login.Collation, TLS: s.login.TLS,

@@ -17,6 +17,7 @@ func (s *session) mirrorSet(j *job) {
 	c.Unclean = c.Unclean || s.sticky.userVars // which no state tells of
 	s.bound(c)
 	defer c.SetDeadline(noDeadline)
+	c.Unclean = true // no state tells of them there
 	err := c.AlignNow(s.state)
 	if err == nil {
 		if err = c.SendFrame(j.frame); err == nil {
@@ -59,5 +60,5 @@ func (s *session) followCharset(c *classifier.Class) {
 	if slices.Contains(c.Names, "character_set_results") { // SET NAMES
 		s.state = s.state.WithVar(backend.ResultsCollation, row[3])
 	}
-	s.home.SetState(s.state)
+	s.home.SetState(s.state.WithSchema(s.home.State().Schema))
 }

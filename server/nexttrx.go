@@ -41,7 +41,7 @@ func (s *session) startTrx(c *backend.Conn, j *job) error {
 	if j.want == expectPrepare || s.lazy == nil && (len(s.nextTrx) == 0 || startsNoTrx(j.class)) { // PREPARE starts nothing either
 		return nil
 	}
-	if err := c.AlignNow(s.state); err != nil { // isolation levels hold for transactions that begin later
+	if err := c.AlignNow(s.reachable()); err != nil { // isolation levels hold for transactions that begin later
 		c.Broken = true
 		return err
 	}

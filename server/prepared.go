@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"strings"
 	"time"
 
@@ -164,10 +165,21 @@ func (s *session) prepareOn(c *backend.Conn, st *stmt) (*backend.Prepared, error
 		return nil, err
 	}
 	if _, err := c.Prepare(&st.Statement); err != nil {
+		var refused *wire.Error
+		if errors.As(err, &refused) && c.AlignNow(now) == nil {
+			return nil, &prepareRefused{refused}
+		}
 		return nil, err
 	}
 	return c.Statement(&st.Statement, st.kinds), c.AlignNow(now)
 }
+
+// prepareRefused: a server did not prepare a statement again, because what it
+// names has changed. That is the answer to its execution; nothing else is lost.
+type prepareRefused struct{ err *wire.Error }
+
+func (e *prepareRefused) Error() string { return e.err.Error() }
+func (e *prepareRefused) Unwrap() error { return e.err }
 
 // longData serves COM_STMT_SEND_LONG_DATA, which has no answer. The data goes
 // on at once, to the connection on which the execution will then run.
@@ -189,10 +201,14 @@ func (s *session) sendLongData(st *stmt, f wire.Frame, now time.Time) error {
 		if c, err = s.homeConn(now, false); err != nil {
 			return err
 		}
-		if err := s.startTrx(c, &job{class: commandClass, want: expectResult}); err != nil {
+		j := &job{class: commandClass, want: expectResult, start: now}
+		if c, err = s.enterSchema(c, j); err != nil {
 			return err
 		}
-		if err := c.AlignNow(s.state); err != nil {
+		if err := s.startTrx(c, j); err != nil {
+			return err
+		}
+		if err := c.AlignNow(s.reachable()); err != nil {
 			c.Broken = true
 			return err
 		}

@@ -47,6 +47,11 @@ func (s *session) tryReplica(c *backend.Conn, j *job, p plan) (again bool, err e
 	held, lazy := s.nextTrx, s.lazy
 	if p.begin {
 		if err := s.startTrx(c, j); err != nil {
+			if errors.As(err, new(*backend.NoSchema)) { // not there yet, or not any more: the source knows
+				s.dropReplica(c)
+				s.nextTrx, s.lazy = held, lazy
+				return true, nil
+			}
 			return false, s.answerError(j, err)
 		}
 	}

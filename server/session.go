@@ -53,6 +53,8 @@ type session struct {
 	pipedID    string // see pipeInsertID
 	pinned     pinnedPointer
 
+	dropped string // the session's schema does not exist any more, see enterSchema
+
 	readTrx   *backend.Conn // replica connection with the open read-only transaction
 	readFresh bool          // no table was read in it yet
 	nextTrx   []string      // SET TRANSACTION statements for the next transaction, not sent yet
@@ -119,7 +121,7 @@ func (s *session) reset() {
 	s.modeState = nil
 	s.readTrx, s.nextTrx, s.oneShot, s.lazy, s.aborted = nil, nil, false, nil, ""
 	s.homeOnly, s.sticky, s.stale, s.refused = reasonNone, stickyState{}, nil, nil
-	s.last, s.stmts = nil, nil
+	s.last, s.stmts, s.dropped = nil, nil, ""
 	s.wants, s.trackers = defaultWants(), trackerCheck{}
 	s.status = wire.StatusAutocommit
 	if s.isOff("autocommit", s.view()) {
@@ -290,6 +292,8 @@ func (s *session) homeOnlyBesides() reason {
 		return reasonXA
 	case s.oneShot:
 		return reasonOneShot
+	case s.dropped != "" && s.dropped == s.state.Schema:
+		return reasonSourceOnly
 	case s.isOn("sql_auto_is_null"): // a read may ask for the last insert id
 		return reasonSourceOnly
 	case classifier.SystemSchema(s.state.Schema): // tables named without a schema are that node's own

@@ -36,7 +36,7 @@ func (s *session) followSticky(j *job) {
 	case classifier.Unknown:
 		k.unknown = k.unknown || mayLeaveSomething(j.frame.Payload, c)
 	case classifier.Write:
-		k.insertID = false // it used insert_id up
+		k.insertID = k.insertID && !s.tracked.insertID // what generated an id has used insert_id up
 	}
 	if c.Kind == classifier.Set && slices.Contains(c.Names, "insert_id") {
 		k.insertID = true

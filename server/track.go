@@ -90,13 +90,16 @@ func (s *session) applyNews(c *backend.Conn, _ *job) {
 	if s.tracked.state == nil || s.tracked.state == s.state {
 		return
 	}
-	if c == s.home && s.state.HasUserVars() && !s.state.ReadsLiteralsAs(s.tracked.state) {
+	if c == s.home && s.state.HasTextVars() && !s.state.ReadsLiteralsAs(s.tracked.state) {
 		s.sticky.userVars = true // their literals would mean something else now
 	}
 	s.state = s.tracked.state
+	if s.tracked.schema {
+		s.dropped = ""
+	}
 	on := s.state
-	if !s.tracked.schema && on.Schema == "" {
-		on = on.WithSchema(c.State().Schema) // which a session without one has not left
+	if !s.tracked.schema {
+		on = on.WithSchema(c.State().Schema) // which need not be the session's, see enterSchema
 	}
 	c.SetState(on)
 }

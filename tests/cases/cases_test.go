@@ -50,7 +50,7 @@ func (c theCase) caps() wire.Capability {
 }
 
 var all = slices.Concat(autocommitCases, trxCases, isolationCases, leftCases, tempCases, variableCases, setCases, lockCases,
-	preparedCases, longDataCases, multiCases, resetCases, killCases, loadCases, charsetCases, packetCases, ownCases, readOnlyCases, wrongCases, manyCases, turnCases)
+	preparedCases, longDataCases, multiCases, resetCases, killCases, loadCases, charsetCases, packetCases, ownCases, readOnlyCases, droppedCases, wrongCases, manyCases, turnCases)
 
 // TestCases plays each case on MySQL and through each Causeway.
 func TestCases(t *testing.T) {

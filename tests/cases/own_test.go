@@ -10,7 +10,7 @@ import (
 // ownCases are what the list does not name and a user expects all the same.
 var ownCases = []theCase{
 	{row: "X1", name: "insert_id holds once and for its session", steps: steps(
-		"a: SET insert_id = 777", "b: INSERT INTO t (v) VALUES (1) => OK", "a: INSERT INTO t (v) VALUES (2)", "a: INSERT INTO t (v) VALUES (3)", "x: SELECT id FROM t WHERE id > 5 ORDER BY id => 6 | 777 | 778", "a: SET insert_id = 900", `a: \quit`, "b: INSERT INTO t (v) VALUES (4)", "b: SELECT LAST_INSERT_ID() => 779", "a: SET insert_id = 950", `a: \reset`, "a: INSERT INTO t (v) VALUES (5)", "a: SELECT LAST_INSERT_ID() => 780",
+		"a: SET insert_id = 777", "x: INSERT INTO t (v) VALUES (1) => OK", "b: SELECT COUNT(*) FROM t => 6 @replica", "a: UPDATE t SET v = 0 WHERE id = 1", "a: SELECT LAST_INSERT_ID() => 0", "a: INSERT INTO words (id) VALUES (9)", "a: INSERT INTO t (v) VALUES (2)", "a: INSERT INTO t (v) VALUES (3)", "x: SELECT id FROM t WHERE id > 5 ORDER BY id => 6 | 777 | 778", "a: SET insert_id = 900", `a: \quit`, "b: INSERT INTO t (v) VALUES (4)", "b: SELECT LAST_INSERT_ID() => 779", "a: SET insert_id = 950", `a: \reset`, "a: INSERT INTO t (v) VALUES (5)", "a: SELECT LAST_INSERT_ID() => 780",
 	)},
 	{row: "X2", name: "timestamp and seeds", steps: steps(
 		"a: SET timestamp = 1000000000", "b: SELECT NOW() > '2024-01-01' => 1", "a: SELECT UNIX_TIMESTAMP(NOW()), v FROM t WHERE id = 1 => 1000000000,10", "b: INSERT INTO words (id, s) VALUES (9, NOW() > '2024-01-01')", "a: INSERT INTO words (id, s) VALUES (10, UNIX_TIMESTAMP(NOW()))", "x: SELECT s FROM words WHERE id > 8 ORDER BY id => 1 | 1000000000", "a: SET timestamp = DEFAULT", "a: SELECT NOW() > '2024-01-01', v FROM t WHERE id = 1 => 1,10",
@@ -40,6 +40,9 @@ var ownCases = []theCase{
 	)},
 	{row: "X9", name: "user variables set by reads", steps: steps(
 		"a: SELECT @n := 5 => 5", "a: SELECT v, @n := @n + 1 FROM t ORDER BY id LIMIT 2 => 10,6 | 20,7", "b: SELECT v FROM t WHERE id = 1 => 10 @replica", "a: SELECT @n => 7", "a: SELECT v INTO @c FROM t WHERE id = 2", "a: SELECT v FROM t WHERE id = 3 INTO @d", "a: SELECT @c, @d => 20,30", "a: UPDATE t SET v = (@z := v + 1) WHERE id = 1", "a: SELECT @z => 11", "a: SET @m = (SELECT MAX(v) FROM t), @l = LAST_INSERT_ID()", "a: SELECT @m, @l => 50,0", "a: SELECT v FROM t WHERE v = @m => 50", `a: \quit`, "b: SELECT @n, @c, @d, @z, @m => NULL,NULL,NULL,NULL,NULL", "b: INSERT INTO t (v) VALUES (@m) => OK",
+	)},
+	{row: "X9", name: "user variables set in a read only transaction", steps: steps(
+		"a: START TRANSACTION READ ONLY", "a: SELECT v FROM t WHERE id = 1 => 10 @replica", "a: SET @u = 5", "a: SELECT @u, v FROM t WHERE id = 1 => 5,10 @replica", "a: COMMIT", "b: START TRANSACTION READ ONLY", "b: SELECT v FROM t WHERE id = 1 => 10 @replica", "b: SELECT @u, v FROM t WHERE id = 1 => NULL,10 @replica", "b: COMMIT", "b: INSERT INTO t (v) VALUES (@u) => OK", "a: SELECT @u => 5",
 	)},
 	{row: "X10", name: "trackers that a client sets", steps: steps(
 		"a: SET session_track_gtids = OFF, session_track_system_variables = '', session_track_schema = OFF", "a: INSERT INTO t (v) VALUES (1)", "a: SELECT COUNT(*) FROM t => 6", "a: SET sql_mode = 'ANSI_QUOTES'", `a: SELECT "v" FROM t WHERE id = 1 => 10`, "b: INSERT INTO t (v) VALUES (2)", "b: SELECT COUNT(*) FROM t => 7 @replica", `b: SELECT "v" FROM t WHERE id = 1 => v`, "a: USE cases2", "a: SELECT v FROM t => 1000", "b: SET time_zone = '+05:00'", "b: SELECT ts FROM times => 2024-05-06 12:08:09", "a: SELECT ts FROM cases.times => 2024-05-06 07:08:09", `a: \quit`, "b: INSERT INTO t (v) VALUES (3)", "b: SELECT COUNT(*) FROM t => 8 @replica", "c: INSERT INTO t (v) VALUES (4)", "c: SELECT COUNT(*) FROM t => 9 @replica",

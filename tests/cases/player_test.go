@@ -254,6 +254,10 @@ func (p *player) take(s step) seen {
 	}
 	o, err := s.do(p, c)
 	got := seen{outcome: ending(o, err)}
+	if got.short == "ERR 1040" && !p.direct {
+		pins, _ := c.Query("SHOW CAUSEWAY PINS") // say who has the connection
+		got.full += pins.String()
+	}
 	if s.node != "" && !p.direct && err == nil {
 		got.node, got.reason = routeOf(c)
 	}

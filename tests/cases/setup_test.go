@@ -21,17 +21,12 @@ type pool struct {
 	causeway *cluster.Causeway
 }
 
-// pools are the Causeways that each case runs through. The one of a single
-// connection to each node runs by hand, with CAUSEWAY_CASES_POOL=1: some cases
-// leave a session pinned while they go on to another, which then waits in vain.
-var pools = chosen()
-
-func chosen() []*pool {
-	all := []*pool{{name: "wide", lines: "\n[pool]\nmax_connections = 64\nprepared_statements = 50\n"}}
-	if os.Getenv("CAUSEWAY_CASES_POOL") == "1" {
-		all = append(all, &pool{name: "one", lines: "\n[pool]\nmax_connections = 1\nmin_idle = 0\nwait = \"1s\"\nprepared_statements = 50\n"})
-	}
-	return all
+// pools are the Causeways that each case runs through. Over one connection to
+// each node for all its sessions a case shows that nothing of one is left for
+// another; over many, that none is where another's was.
+var pools = []*pool{
+	{name: "wide", lines: "\n[pool]\nmax_connections = 64\nprepared_statements = 50\n"},
+	{name: "one", lines: "\n[pool]\nmax_connections = 1\nmin_idle = 0\nwait = \"1s\"\nprepared_statements = 50\n"},
 }
 
 // patient makes Causeway wait for a replica rather than go to the source, so

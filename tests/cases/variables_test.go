@@ -44,7 +44,7 @@ var variableCases = []theCase{
 	)},
 	{row: "V15", name: "texts with more are not said again", steps: steps(
 		"a: SET time_zone = '+01:00'; INSERT INTO t (v) VALUES (1) => OK", "a: SELECT COUNT(*) FROM t => 6", "a: SELECT COUNT(*) FROM t => 6", "a: SELECT ts FROM times => 2024-05-06 08:08:09", "b: INSERT INTO t (v) VALUES (2)", "a: SELECT COUNT(*) FROM t => 7",
-		"a: INSERT INTO t (v) VALUES (3); SET sql_mode = 'ANSI_QUOTES'; DELETE FROM t WHERE id = 1", "b: UPDATE t SET v = 0 WHERE id = 2", `a: SELECT COUNT("v") FROM t => 7`, "a: UPDATE t SET v = 9 WHERE id = 3", "b: UPDATE t SET v = 0 WHERE id = 4", "a: SELECT COUNT(*) FROM t FOR UPDATE => 7", "a: USE cases2; SET @x = 5; INSERT INTO t (v) VALUES (4)", "b: INSERT INTO t (v) VALUES (5)", "a: SELECT COUNT(*), @x FROM t => 2,5", "x: SELECT COUNT(*) FROM cases2.t => 2", "x: SELECT COUNT(*) FROM t => 8",
+		"a: INSERT INTO t (v) VALUES (3); SET sql_mode = 'ANSI_QUOTES'; DELETE FROM t WHERE id = 1", "b: UPDATE t SET v = 0 WHERE id = 2", `a: SELECT COUNT("v") FROM t => 7`, "a: UPDATE t SET v = 9 WHERE id = 3", "b: UPDATE t SET v = 0 WHERE id = 4", "a: SELECT COUNT(*) FROM t FOR UPDATE => 7", "a: USE cases2; SET sql_mode = ''; INSERT INTO t (v) VALUES (4)", "b: INSERT INTO t (v) VALUES (5)", `a: SELECT COUNT(*), "v" FROM t => 2,v`, "a: SET @x = 5; INSERT INTO t (v) VALUES (6)", "a: SELECT COUNT(*), @x FROM t => 3,5", `a: \quit`, "x: SELECT COUNT(*) FROM cases2.t => 3", "x: SELECT COUNT(*) FROM t => 8",
 	)},
 }
 
