@@ -52,6 +52,20 @@ func (s *session) enterSchema(c *backend.Conn, j *job) (*backend.Conn, error) {
 	return s.enterSchema(c, j) // once: this one has no schema
 }
 
+// schemaRefused tells whether the source refused a new connection because the
+// session's schema does not exist: one without a schema is then wanted.
+func (s *session) schemaRefused(n *backend.Node, w *backend.Want, err error) bool {
+	if err == nil || n.Role != backend.RoleSource || w.State.Schema == "" {
+		return false
+	}
+	var refused *wire.Error
+	if !errors.As(err, &refused) || refused.Code != wire.ErrBadDB {
+		return false
+	}
+	s.dropped = w.State.Schema
+	return true
+}
+
 // notEntered handles a connection that did not reach the session's state.
 func (s *session) notEntered(c *backend.Conn, j *job, err error) error {
 	if c == nil {

@@ -23,6 +23,9 @@ func (s *session) lease(n *backend.Node, own *backend.Conn, free, wait bool) (*b
 		return own, nil
 	}
 	c, err := s.srv.pools.Get(s.ctx, w, wait)
+	if s.schemaRefused(n, w, err) {
+		return s.lease(n, own, free, wait)
+	}
 	if err == nil {
 		s.knowCharset()
 		return c, nil
