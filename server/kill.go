@@ -17,7 +17,7 @@ const errInterrupted = "Query execution was interrupted"
 // kill serves KILL with an id that Causeway gave out. false: the id is a
 // server's own, or it cannot be known here; the source must answer.
 func (s *session) kill(j *job) (bool, error) {
-	if j.class.Is(classifier.MultiStatement) || s.aborted != "" {
+	if j.class.Is(classifier.MultiStatement) {
 		return false, nil
 	}
 	id, known, err := s.killID(j)
