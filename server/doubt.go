@@ -188,25 +188,37 @@ func (s *session) afterError(c *backend.Conn, j *job) {
 	s.doubt = &doubt{addr: c.Node.Addr, account: c.Account(), thread: c.ThreadID, established: c.Established}
 }
 
-// learnTrx asks whether the transaction is still open after an error that may
-// have ended it: an ERR has no status flags. COM_PING's OK has, and it leaves
-// the diagnostics alone, but for ROW_COUNT().
+// learnTrx asks whether a transaction is open after an error that may have ended
+// it, or have come when the statement had begun one, as with autocommit = 0: an
+// ERR has no status flags.
 func (s *session) learnTrx(c *backend.Conn, j *job) {
 	code := s.relay.err.Code
-	if !c.Status.Has(wire.StatusInTrans) || j.want == expectPrepare ||
-		!endsTrx(j.class) && !j.class.Is(classifier.MayChangeState) && code != wire.ErrDeadlock && code != wire.ErrLockWaitTimeout {
+	switch {
+	case j.want == expectPrepare:
+		return
+	case !c.Status.Has(wire.StatusInTrans):
+		if code == wire.ErrParse || !s.isOff("autocommit", s.view()) {
+			return
+		}
+	case !endsTrx(j.class) && !j.class.Is(classifier.MayChangeState) && code != wire.ErrDeadlock && code != wire.ErrLockWaitTimeout:
 		return
 	}
-	s.bound(c)
-	defer c.SetDeadline(noDeadline)
-	s.pinged = true
-	if err := c.Ping(); err == nil {
+	if s.askStatus(c) == nil {
 		return
 	}
 	c.Broken = true
 	if endsTrx(j.class) && code != wire.ErrParse {
 		c.Status &^= trxStatus // the implicit commit comes before all else that can fail
 	}
+}
+
+// askStatus makes the status flags of a connection known, by COM_PING: its OK has
+// them, and it leaves the diagnostics alone, but for ROW_COUNT().
+func (s *session) askStatus(c *backend.Conn) error {
+	s.pinged = true
+	s.bound(c)
+	defer c.SetDeadline(noDeadline)
+	return c.Ping()
 }
 
 // positionOf asks the server of a connection for its gtid_executed, now. The

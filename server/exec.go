@@ -169,7 +169,9 @@ func (s *session) runOn(c *backend.Conn, j *job) error {
 			r.err = wire.NewError(errNoOpenCursor, "The statement (%d) has no open cursor.", j.stmt.id)
 		}
 	}
-	denied := r.err != nil && c == s.readTrx && r.err.Code == wire.ErrOptionPreventsStmt
+	if r.err != nil && c == s.readTrx && r.err.Code == wire.ErrOptionPreventsStmt { // the source would have said it otherwise
+		r.err, r.ours = wire.NewError(wire.ErrReadOnlyTransaction, errReadOnly), true
+	}
 	if !onHome {
 		s.noteInsertID(c, j)
 		c.Unclean = c.Unclean || leavesUnseen(j.class)
@@ -179,10 +181,6 @@ func (s *session) runOn(c *backend.Conn, j *job) error {
 	if onHome {
 		s.noteTrackers(j)
 		s.afterHome(j)
-	}
-	if denied { // the source would have said it otherwise
-		r.err = wire.NewError(wire.ErrReadOnlyTransaction, errReadOnly)
-		s.noteRefused(r.err)
 	}
 	if err := s.respond(); err != nil {
 		return err
@@ -200,6 +198,9 @@ const trxStatus = wire.StatusInTrans | wire.StatusInTransReadonly
 func (s *session) respond() error {
 	if s.relay.lost != nil {
 		return s.relay.lost
+	}
+	if s.relay.err != nil && s.relay.ours {
+		return s.refuseWith(s.relay.err)
 	}
 	if s.relay.err != nil {
 		return s.fail(s.relay.err)
@@ -233,7 +234,12 @@ func (s *session) exchange(c *backend.Conn, j *job, plain bool) error {
 	s.busyOn.Store(c)
 	s.plainRead.Store(!r.finish)
 	live.InFlight.Add(1)
-	err := s.sendAndRelay(c, j, plain)
+	var err error
+	if s.interrupted.Load() {
+		r.err, r.ours = wire.NewError(wire.ErrQueryInterrupted, errInterrupted), true
+	} else {
+		err = s.sendAndRelay(c, j, plain)
+	}
 	live.InFlight.Add(-1)
 	s.busyOn.Store(nil)
 	s.cut.await()

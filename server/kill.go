@@ -12,10 +12,12 @@ import (
 // errKillDenied is MySQL's ER_KILL_DENIED_ERROR.
 const errKillDenied = 1095
 
+const errInterrupted = "Query execution was interrupted"
+
 // kill serves KILL with an id that Causeway gave out. false: the id is a
 // server's own, or it cannot be known here; the source must answer.
 func (s *session) kill(j *job) (bool, error) {
-	if j.class.Is(classifier.MultiStatement) || s.aborted != "" {
+	if j.class.Is(classifier.MultiStatement) {
 		return false, nil
 	}
 	id, known, err := s.killID(j)
@@ -37,15 +39,13 @@ func (s *session) kill(j *job) (bool, error) {
 	case s.srv.loginOf(target).User != s.login.User:
 		return true, s.refuseWith(wire.NewError(errKillDenied, "You are not owner of thread %d", id))
 	case target == s:
-		err := s.refuseWith(wire.NewError(wire.ErrQueryInterrupted, "Query execution was interrupted"))
+		err := s.refuseWith(wire.NewError(wire.ErrQueryInterrupted, errInterrupted))
 		if err == nil && !j.class.KillQuery {
 			err = errQuit
 		}
 		return true, err
 	case j.class.KillQuery:
-		if c := target.busyOn.Load(); c != nil {
-			err = s.srv.interrupt(target, c, false)
-		}
+		err = s.srv.killQuery(target)
 	default:
 		s.srv.end(target)
 	}
@@ -54,6 +54,21 @@ func (s *session) kill(j *job) (bool, error) {
 	}
 	s.noteHere()
 	return true, s.sendOK()
+}
+
+// killQuery stops the statement of a session, if there is one: on its server, or
+// before it gets to one. The mark comes before the look at the server, and the
+// session looks the other way round, so that one of them sees the other.
+func (s *Server) killQuery(x *session) error {
+	x.cut.begin()
+	if x.busySince.Load() != 0 {
+		x.interrupted.Store(true)
+	}
+	x.cut.end()
+	if c := x.busyOn.Load(); c != nil {
+		return s.interrupt(x, c, false)
+	}
+	return nil
 }
 
 // end closes a session that was killed. Its client goes first, as with MySQL:

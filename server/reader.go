@@ -74,8 +74,8 @@ func (s *session) tryReplica(c *backend.Conn, j *job, p plan) (again bool, err e
 		s.client.SetSequence(j.seq)
 		return true, nil
 	}
-	if p.begin && r.err == nil && r.ok.Status.Has(wire.StatusInTrans) {
-		s.readTrx, s.readFresh = c, true
+	if p.begin && s.begunOn(c) {
+		s.readTrx, s.readFresh = c, r.err == nil
 	}
 	s.finish(c, j)
 	balance.Observe(c.Node.Live, s.route.took, false, j.start)

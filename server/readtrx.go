@@ -3,6 +3,7 @@ package server
 import (
 	"causeway/backend"
 	"causeway/classifier"
+	"causeway/wire"
 )
 
 // runInReadTrx runs a statement in the read-only transaction on its replica.
@@ -28,6 +29,21 @@ func leavesUnseen(c *classifier.Class) bool {
 		return true
 	}
 	return c.Flags.Any(classifier.Opaque | classifier.SetsUserVars | classifier.GetLock)
+}
+
+// begunOn tells whether a transaction is open on a replica after the statement
+// that was to begin it, or to be its first. If that failed the connection is
+// asked: an ERR has no status flags, and BEGIN was sent before.
+func (s *session) begunOn(c *backend.Conn) bool {
+	if s.relay.err == nil {
+		return s.relay.ok.Status.Has(wire.StatusInTrans)
+	}
+	if s.askStatus(c) == nil {
+		return c.Status.Has(wire.StatusInTrans)
+	}
+	s.dropReplica(c)
+	s.aborted = "replica " + c.Node.Addr + " was lost"
+	return false
 }
 
 type errString string

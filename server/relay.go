@@ -80,6 +80,7 @@ type relay struct {
 	ok       wire.OK // the last one, without its slices
 	rows     uint64  // of the last result set
 	err      *wire.Error
+	ours     bool // err is Causeway's own, or in its words: no server can tell of it again
 	prepared prepared
 	started  bool // bytes were handed to the client
 	lost     error

@@ -96,7 +96,9 @@ type session struct {
 	cut       cutGuard
 	inTrx     atomic.Bool
 	killed    atomic.Bool
-	homeID    atomic.Uint32 // thread id of the source connection while it is leased, which CONNECTION_ID() in an expression shows
+
+	interrupted atomic.Bool   // KILL QUERY came for the present command
+	homeID      atomic.Uint32 // thread id of the source connection while it is leased, which CONNECTION_ID() in an expression shows
 }
 
 // errQuit ends a session without an error.
@@ -180,6 +182,8 @@ func (s *session) serve(f wire.Frame) error {
 	s.idleSince.Store(int64(time.Since(s.srv.started)))
 	s.seen.Store(s.state)
 	s.busySince.Store(0)
+	s.cut.await()
+	s.interrupted.Store(false)
 	return err
 }
 

@@ -158,6 +158,33 @@ func TestKillQueryThatRuns(t *testing.T) {
 	victim.wantFrom("replica1", "SELECT a FROM t")
 }
 
+// A statement that waits for a connection is killed before it gets one.
+func TestKillQueryThatWaits(t *testing.T) {
+	l := startLab(t, 0, func(o *Options) { o.Pool.Max = 1 })
+	holder := l.client()
+	victim := l.client()
+	id := l.idOf("app")
+	killer := l.client()
+	holder.run("BEGIN", "INSERT INTO t VALUES (1)")
+	victim.command(wire.ComQuery, "INSERT INTO t VALUES (2)")
+	l.srv.eachSession(func(x *session) {
+		for x.id == id && x.busySince.Load() == 0 {
+			time.Sleep(time.Millisecond)
+		}
+	})
+	killer.run("KILL QUERY " + decimal(id))
+	holder.run("COMMIT")
+	if r := victim.answer(textValue); r.err == nil || r.err.Code != wire.ErrQueryInterrupted {
+		t.Errorf("%v %v", r.err, r.lost)
+	}
+	for _, text := range l.source.texts() {
+		if text == "INSERT INTO t VALUES (2)" {
+			t.Error("the killed statement ran")
+		}
+	}
+	victim.wantFrom("source", "SELECT a FROM t")
+}
+
 // A plain read whose client has gone is killed on its node.
 func TestAbandonedReadIsKilled(t *testing.T) {
 	l := startLab(t, 1)

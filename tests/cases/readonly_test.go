@@ -1,6 +1,9 @@
 package cases
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // readOnlyCases: READ ONLY transactions, which run on a replica where they can,
 // and SET TRANSACTION.
@@ -21,6 +24,13 @@ var readOnlyCases = []theCase{
 		"a: SET TRANSACTION READ ONLY", "a: SET TRANSACTION READ WRITE", "a: BEGIN", "a: INSERT INTO t (v) VALUES (1) => OK", "a: COMMIT", "a: SET TRANSACTION READ ONLY", "a: SET @@transaction_read_only = 0", "a: INSERT INTO t (v) VALUES (1) => OK",
 		"a: BEGIN", "a: SET TRANSACTION READ ONLY => ERR 1568", "a: INSERT INTO t (v) VALUES (1) => OK", "a: COMMIT",
 	)},
+	{row: "X42", name: "the first statement of a READ ONLY transaction fails", steps: firstFails("a: START TRANSACTION READ ONLY", "a: COMMIT")},
+	{row: "X42", name: "the first statement with autocommit off fails", steps: firstFails("a: SET autocommit = 0", "a: SET autocommit = 1")},
+	{row: "X42", name: "the first statement with autocommit off and READ ONLY fails", steps: slices.Concat(steps("a: SET SESSION TRANSACTION READ ONLY"), firstFails("a: SET autocommit = 0", "a: SET autocommit = 1"))},
+	{row: "X42", name: "locks of a first statement that failed", steps: steps(
+		"a: SET autocommit = 0", "a: INSERT INTO t (id, v) VALUES (1, 1) => ERR 1062", "b: SET innodb_lock_wait_timeout = 1", "b: UPDATE t SET v = 98 WHERE id = 1 => ERR 1205", "a: COMMIT", "b: UPDATE t SET v = 99 WHERE id = 1 => OK", "a: SELECT v FROM t WHERE id = 1 => 99", "a: COMMIT",
+		"a: INSERT INTO t (id, v) VALUES (1, 1) => ERR 1062", "a: SET autocommit = 1", "b: UPDATE t SET v = 97 WHERE id = 1 => OK",
+	)},
 	{row: "X41", name: "what uses SET TRANSACTION up", steps: usedUp()},
 	{row: "X41", name: "what uses SET TRANSACTION up, sent to the source", steps: usedUp("a: SELECT v FROM t WHERE id = 1 FOR UPDATE")},
 }
@@ -36,6 +46,14 @@ func inReadOnly(first string) []step {
 		all = append(all, steps("a: START TRANSACTION READ ONLY", first, "a: "+sql, "a: SELECT ROW_COUNT()", "a: "+sql, "a: SHOW WARNINGS", "a: SELECT @@error_count", "a: SELECT COUNT(*) FROM t", "a: COMMIT")...)
 	}
 	return all
+}
+
+// firstFails: what a transaction's first statement read is read until its end,
+// also if the statement failed, and nobody else reads it.
+func firstFails(begin, end string) []step {
+	return steps(begin, "a: SELECT v FROM t WHERE v = (SELECT id FROM t) => ERR 1242", "a: SELECT ROW_COUNT()", "x: UPDATE t SET v = 11 WHERE id = 1", "b: SELECT v FROM t WHERE id = 1 => 11", "a: SELECT v FROM t WHERE id = 1 => 10", "b: SET autocommit = 0", "b: SELECT v FROM t WHERE id = 1 => 11", "b: COMMIT",
+		"x: UPDATE t SET v = 12 WHERE id = 1", "a: SELECT v FROM t WHERE id = 1 => 10", "b: SELECT v FROM t WHERE id = 1 => 12", "b: COMMIT", end, "a: SELECT v FROM t WHERE id = 1 => 12", "x: UPDATE t SET v = 13 WHERE id = 1", "b: SELECT v FROM t WHERE id = 1 => 13", "c: SELECT v FROM t WHERE id = 1 => 13", "c: START TRANSACTION READ ONLY", "c: SELECT v FROM t WHERE id = 1 => 13", "c: COMMIT",
+	)
 }
 
 // usedUp plays, for each statement: a SET TRANSACTION, the statement, and a write,

@@ -296,7 +296,7 @@ func cancelChecks() {
 	check("KILL QUERY", func(ctx context.Context) (any, error) { return kill(ctx, "KILL QUERY %d") })
 	check("KILL", func(ctx context.Context) (any, error) { return kill(ctx, "KILL %d") })
 	check("max_execution_time", on(nil, func(ctx context.Context, c *sql.Conn) (any, error) {
-		return each(ctx, c, "SELECT /*+ MAX_EXECUTION_TIME(100) */ SLEEP(5) FROM items", "SET max_execution_time = 100", "SELECT COUNT(*) FROM numbers a, numbers b, numbers c, numbers d WHERE a.word < b.word", "SELECT COUNT(*) FROM numbers")
+		return each(ctx, c, "SELECT /*+ MAX_EXECUTION_TIME(100) */ SLEEP(5) FROM items", "SET max_execution_time = 100", "SELECT COUNT(*) FROM numbers a, numbers b, numbers c, numbers d WHERE a.word < b.word", "SET max_execution_time = 0", "SELECT COUNT(*) FROM numbers")
 	}))
 }
 
