@@ -77,6 +77,7 @@ func keyOf(a Account) key { return key{a.User, a.Caps, a.TLS, a.Collation} }
 // pool is the connections to one node.
 type pool struct {
 	addr string
+	full *PoolFull // what one who does not wait is told
 
 	mu      sync.Mutex
 	idle    []*Conn // in the order of their return
@@ -86,31 +87,12 @@ type pool struct {
 	until   time.Time // until then
 }
 
-type waiter struct {
-	want  *Want
-	grant chan grant // of one
-}
-
-// grant is a connection, or without one the right to open one.
-type grant struct{ conn *Conn }
-
-// PoolFull: no connection came free in time, or too many wait already.
-type PoolFull struct {
-	Addr   string
-	Limit  string // the option that bounds it, with its value
-	Waited time.Duration
-}
-
-func (e *PoolFull) Error() string {
-	return fmt.Sprintf("no connection to %s came free within %v: %s", e.Addr, e.Waited.Round(time.Millisecond), e.Limit)
-}
-
 func (p *Pools) of(addr string) *pool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	pl := p.nodes[addr]
 	if pl == nil {
-		pl = &pool{addr: addr}
+		pl = &pool{addr: addr, full: &PoolFull{Addr: addr, Limit: p.maxText()}}
 		p.nodes[addr] = pl
 	}
 	return pl
@@ -163,57 +145,17 @@ func (p *Pools) lease(ctx context.Context, pl *pool, w *Want, wait bool) (*Conn,
 	}
 	if !wait {
 		pl.mu.Unlock()
-		return nil, false, &PoolFull{Addr: pl.addr, Limit: p.maxText()}
+		return nil, false, pl.full
 	}
 	if len(pl.waiters) >= p.opts.Queue {
 		pl.mu.Unlock()
 		p.Refused.Add(1)
 		return nil, false, &PoolFull{Addr: pl.addr, Limit: fmt.Sprintf("[pool] queue=%d statements wait already", p.opts.Queue)}
 	}
-	me := &waiter{want: w, grant: make(chan grant, 1)}
+	me := newWaiter(w)
 	pl.waiters = append(pl.waiters, me)
 	pl.mu.Unlock()
 	return p.await(ctx, pl, me)
-}
-
-func (p *Pools) maxText() string {
-	return fmt.Sprintf("[pool] max_connections=%d are in use", p.opts.Max)
-}
-
-// await waits for its turn.
-func (p *Pools) await(ctx context.Context, pl *pool, me *waiter) (*Conn, bool, error) {
-	p.Waited.Add(1)
-	start := time.Now()
-	timer := time.NewTimer(p.opts.Wait)
-	defer timer.Stop()
-	select {
-	case g := <-me.grant:
-		return g.conn, g.conn == nil, nil
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-	if !pl.leave(me) { // the grant came all the same
-		g := <-me.grant
-		return g.conn, g.conn == nil, nil
-	}
-	if ctx.Err() != nil {
-		return nil, false, ctx.Err()
-	}
-	p.TimedOut.Add(1)
-	return nil, false, &PoolFull{Addr: pl.addr, Limit: p.maxText(), Waited: time.Since(start)}
-}
-
-// leave takes a waiter out of the queue; false: it has been served.
-func (pl *pool) leave(me *waiter) bool {
-	pl.mu.Lock()
-	defer pl.mu.Unlock()
-	for i, w := range pl.waiters {
-		if w == me {
-			pl.waiters = append(pl.waiters[:i], pl.waiters[i+1:]...)
-			return true
-		}
-	}
-	return false
 }
 
 // takeLimit bounds how many idle connections are looked at for a better one.
@@ -317,25 +259,6 @@ func (p *Pools) Adopt(c *Conn, w *Want) {
 	p.charsets.LoadOrStore(w.Account.Collation, c.charset)
 	c.state = c.state.WithCharset(c.charset)
 	p.Put(c, nil)
-}
-
-// freed gives a place that came free to whoever waits.
-func (pl *pool) freed() {
-	pl.mu.Lock()
-	defer pl.mu.Unlock()
-	if len(pl.waiters) > 0 && (pl.limit == 0 || pl.open <= pl.limit || time.Now().After(pl.until)) {
-		pl.next().grant <- grant{}
-		return
-	}
-	pl.open--
-}
-
-// next removes the first waiter.
-func (pl *pool) next() *waiter {
-	w := pl.waiters[0]
-	pl.waiters[0] = nil
-	pl.waiters = pl.waiters[1:]
-	return w
 }
 
 // idleCheck is how long a connection must have been idle to be looked at
