@@ -451,7 +451,7 @@ func (s *session) afterHome(j *job) {
 	if j.want == expectPrepare {
 		return
 	}
-	if r.err == nil && usesNextTrx(c) {
+	if s.oneShot && r.err == nil && usesNextTrx(c) {
 		s.oneShot = false
 	}
 	s.noteInsertID(s.home, j)

@@ -85,8 +85,9 @@ func startsNoTrx(c *classifier.Class) bool {
 // fail: the characteristics are used up.
 func usesNextTrx(c *classifier.Class) bool {
 	switch c.Kind {
-	case classifier.Read: // its tables may all be derived ones
-		return !c.Flags.Any(classifier.NoTable|classifier.MultiStatement) && !strings.Contains(c.Digest, "(select")
+	case classifier.Read: // its tables may all be derived ones, or functions
+		return !c.Flags.Any(classifier.NoTable|classifier.MultiStatement) && !strings.Contains(c.Digest, "(select") &&
+			!strings.Contains(strings.ToLower(c.Digest), "json_table")
 	case classifier.Write:
 		return !c.Flags.Any(classifier.SelectInto | classifier.NoTable | classifier.MultiStatement)
 	case classifier.LockingRead, classifier.Begin, classifier.Commit, classifier.Rollback, classifier.DDL:

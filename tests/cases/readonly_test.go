@@ -3,6 +3,7 @@ package cases
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // readOnlyCases: READ ONLY transactions, which run on a replica where they can,
@@ -65,7 +66,11 @@ func usedUp(before ...any) []step {
 		"SET @a = 1", "SET @a = (SELECT MAX(id) FROM t)", "DO 1", "DO SLEEP(0)", "USE cases", "COMMIT", "ROLLBACK", "SELECT plus_one(4)", "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = 'cases'", "SELECT v FROM t WHERE id = LAST_INSERT_ID()", "SELECT 2 INTO @b", "SELECT v FROM t WHERE id = 1 INTO @b", "SELECT v FROM t WHERE FALSE", "SELECT * FROM JSON_TABLE('[1]', '$[*]' COLUMNS (x INT PATH '$')) j", "INSERT INTO t (nosuch) VALUES (1)", "KILL 999999999", "SELEC 1", "VALUES ROW(1)", "TABLE t LIMIT 0",
 	} {
 		set := []string{"SET TRANSACTION READ ONLY", "SET TRANSACTION ISOLATION LEVEL READ COMMITTED, READ ONLY", "SET @@transaction_read_only = 1"}[i%3]
-		all = append(all, steps("a: "+set, "a: "+sql, fmt.Sprintf("a: INSERT INTO t (id, v) VALUES (%d, 1)", 100+i), "a: COMMIT", "a: SELECT MAX(id) FROM t", "b: BEGIN", "b: SELECT MAX(v) FROM t", "b: COMMIT", fmt.Sprintf("a: DELETE FROM t WHERE id = %d", 100+i))...)
+		all = append(all, steps("a: "+set, "a: "+sql, fmt.Sprintf("a: INSERT INTO t (id, v) VALUES (%d, 1)", 100+i), "a: COMMIT", "a: SELECT MAX(id) FROM t")...)
+		if strings.Contains(sql, "@a = (") || strings.Contains(sql, "INTO @") { // such a variable keeps the connection
+			all = append(all, steps(`a: \reset`)...)
+		}
+		all = append(all, steps("b: BEGIN", "b: SELECT MAX(v) FROM t", "b: COMMIT", fmt.Sprintf("a: DELETE FROM t WHERE id = %d", 100+i))...)
 	}
 	return all
 }
