@@ -14,5 +14,6 @@
 // Session x is always connected to the source itself, session root likewise
 // with all rights: they are the world outside. No script holds a transaction
 // or a lock on the source with one session while another session of Causeway
-// needs the source, as one connection could not serve both.
+// needs the source, as one connection could not serve both; those few that must
+// say so, and get two.
 package cases

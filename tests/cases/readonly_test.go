@@ -26,9 +26,9 @@ var readOnlyCases = []theCase{
 		"a: BEGIN", "a: SET TRANSACTION READ ONLY => ERR 1568", "a: INSERT INTO t (v) VALUES (1) => OK", "a: COMMIT",
 	)},
 	{row: "X42", name: "the first statement of a READ ONLY transaction fails", steps: firstFails("a: START TRANSACTION READ ONLY", "a: COMMIT")},
-	{row: "X42", name: "the first statement with autocommit off fails", steps: firstFails("a: SET autocommit = 0", "a: SET autocommit = 1")},
+	{row: "X42", name: "the first statement with autocommit off fails", two: true, steps: firstFails("a: SET autocommit = 0", "a: SET autocommit = 1")},
 	{row: "X42", name: "the first statement with autocommit off and READ ONLY fails", steps: slices.Concat(steps("a: SET SESSION TRANSACTION READ ONLY"), firstFails("a: SET autocommit = 0", "a: SET autocommit = 1"))},
-	{row: "X42", name: "locks of a first statement that failed", steps: steps(
+	{row: "X42", name: "locks of a first statement that failed", two: true, steps: steps(
 		"a: SET autocommit = 0", "a: INSERT INTO t (id, v) VALUES (1, 1) => ERR 1062", "b: SET innodb_lock_wait_timeout = 1", "b: UPDATE t SET v = 98 WHERE id = 1 => ERR 1205", "a: COMMIT", "b: UPDATE t SET v = 99 WHERE id = 1 => OK", "a: SELECT v FROM t WHERE id = 1 => 99", "a: COMMIT",
 		"a: INSERT INTO t (id, v) VALUES (1, 1) => ERR 1062", "a: SET autocommit = 1", "b: UPDATE t SET v = 97 WHERE id = 1 => OK",
 	)},

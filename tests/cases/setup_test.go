@@ -17,16 +17,19 @@ import (
 // pool is a Causeway with its own idea of how many connections to a node it may have.
 type pool struct {
 	name     string
+	size     int    // connections to each node, if they are as few as a case needs
 	lines    string // of the configuration
 	causeway *cluster.Causeway
 }
 
-// pools are the Causeways that each case runs through. Over one connection to
-// each node for all its sessions a case shows that nothing of one is left for
-// another; over many, that none is where another's was.
+// pools are the Causeways: each case runs through the wide one and through the
+// one with as few connections as it needs. Over one connection to each node for
+// all its sessions a case shows that nothing of one is left for another; over
+// many, that none is where another's was.
 var pools = []*pool{
 	{name: "wide", lines: "\n[pool]\nmax_connections = 64\nprepared_statements = 50\n"},
-	{name: "one", lines: "\n[pool]\nmax_connections = 1\nmin_idle = 0\nwait = \"1s\"\nprepared_statements = 50\n"},
+	{name: "one", size: 1, lines: "\n[pool]\nmax_connections = 1\nmin_idle = 0\nwait = \"1s\"\nprepared_statements = 50\n"},
+	{name: "two", size: 2, lines: "\n[pool]\nmax_connections = 2\nmin_idle = 0\nwait = \"1s\"\nprepared_statements = 50\n"},
 }
 
 // patient makes Causeway wait for a replica rather than go to the source, so
