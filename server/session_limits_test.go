@@ -158,6 +158,39 @@ func TestKillQueryThatRuns(t *testing.T) {
 	victim.wantFrom("replica1", "SELECT a FROM t")
 }
 
+// The client of a killed connection is gone before its statement says anything,
+// and what it had sent already does not run.
+func TestKillOfAConnectionThatRuns(t *testing.T) {
+	l := startLab(t, 1)
+	started, killed, told := make(chan bool), make(chan bool), make(chan bool)
+	l.r().on("SELECT slow", func(c *fakeConn, _ string) {
+		started <- true
+		<-killed
+		c.rows(1, []string{"1"})
+		told <- true
+	})
+	l.r().on("KILL QUERY ", func(c *fakeConn, _ string) {
+		killed <- true
+		<-told
+		c.ok()
+	})
+	victim := l.client()
+	id := l.idOf("app")
+	killer := l.client()
+	victim.command(wire.ComQuery, "SELECT slow FROM t")
+	<-started
+	victim.command(wire.ComQuery, "INSERT INTO t VALUES (9)")
+	killer.run("KILL " + decimal(id))
+	if r := victim.answer(textValue); r.lost == nil {
+		t.Errorf("the killed connection got an answer: %v", r)
+	}
+	for _, text := range l.source.texts() {
+		if strings.HasPrefix(text, "INSERT") {
+			t.Errorf("ran after the kill: %s", text)
+		}
+	}
+}
+
 // A statement that waits for a connection is killed before it gets one.
 func TestKillQueryThatWaits(t *testing.T) {
 	l := startLab(t, 0, func(o *Options) { o.Pool.Max = 1 })
