@@ -36,6 +36,8 @@ type Pools struct {
 	// charsets remembers what a login with a collation sets the variables of
 	// charsetVariables to, by collation.
 	charsets sync.Map
+	// described remembers how results are described, see LearnTextColumns.
+	described sync.Map
 
 	// Counters, for metrics.
 	Opened, Waited, TimedOut, Refused, Resets, Captures atomic.Uint64
@@ -303,6 +305,7 @@ func (p *Pools) openNew(ctx context.Context, pl *pool, w *Want) (*Conn, error) {
 	c.pool, c.owner, c.baseSeq, c.age = pl, w.Owner, w.BaseSeq, age
 	c.maxStatements = p.opts.Statements
 	p.charsets.LoadOrStore(w.Account.Collation, c.charset)
+	p.LearnTextColumns(c, c.state)
 	return c, nil
 }
 
@@ -485,7 +488,11 @@ func (p *Pools) retire(c *Conn) {
 // Reset brings a connection back into the state of a new one.
 func (p *Pools) Reset(c *Conn) error {
 	p.Resets.Add(1)
-	return c.Reset()
+	err := c.Reset()
+	if err == nil {
+		p.LearnTextColumns(c, c.state)
+	}
+	return err
 }
 
 // Charset returns what a login with a collation sets charsetVariables to, as

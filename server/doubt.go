@@ -188,13 +188,18 @@ func (s *session) afterError(c *backend.Conn, j *job) {
 	s.doubt = &doubt{addr: c.Node.Addr, account: c.Account(), thread: c.ThreadID, established: c.Established}
 }
 
-// learnTrx asks whether the transaction is still open after an error that may
-// have ended it: an ERR has no status flags. COM_PING's OK has, and it leaves
-// the diagnostics alone, but for ROW_COUNT().
+// learnTrx asks whether a transaction is open after an error that may have ended
+// or begun it: an ERR has no status flags. COM_PING's OK has, and it leaves the
+// diagnostics alone, but for ROW_COUNT().
 func (s *session) learnTrx(c *backend.Conn, j *job) {
 	code := s.relay.err.Code
-	if !c.Status.Has(wire.StatusInTrans) || j.want == expectPrepare ||
-		!endsTrx(j.class) && !j.class.Is(classifier.MayChangeState) && code != wire.ErrDeadlock && code != wire.ErrLockWaitTimeout {
+	may := j.class.Flags.Any(classifier.MayChangeState | classifier.MultiStatement)
+	if c.Status.Has(wire.StatusInTrans) {
+		may = may || endsTrx(j.class) || code == wire.ErrDeadlock || code == wire.ErrLockWaitTimeout
+	} else {
+		may = may || code != wire.ErrParse && s.isOff("autocommit", s.view())
+	}
+	if !may || j.want == expectPrepare {
 		return
 	}
 	s.bound(c)
