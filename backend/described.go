@@ -63,3 +63,13 @@ func (p *Pools) TextColumns(s *State) (TextColumns, bool) {
 	}
 	return t.(TextColumns), true
 }
+
+// Charset returns what a login with a collation sets charsetVariables to, as
+// the first connection that had it has seen.
+func (p *Pools) Charset(collation uint16) (values [4]string, known bool) {
+	v, ok := p.charsets.Load(collation)
+	if !ok {
+		return values, false
+	}
+	return v.([4]string), true
+}

@@ -494,13 +494,3 @@ func (p *Pools) Reset(c *Conn) error {
 	}
 	return err
 }
-
-// Charset returns what a login with a collation sets charsetVariables to, as
-// the first connection that had it has seen.
-func (p *Pools) Charset(collation uint16) (values [4]string, known bool) {
-	v, ok := p.charsets.Load(collation)
-	if !ok {
-		return values, false
-	}
-	return v.([4]string), true
-}

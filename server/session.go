@@ -366,6 +366,7 @@ func (s *session) sendOK() error {
 
 // fail answers by an error; only a failing write ends the session.
 func (s *session) fail(e *wire.Error) error {
+	s.told = 1
 	return s.send(e.Append(nil, s.login.Caps))
 }
 

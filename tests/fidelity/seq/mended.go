@@ -53,6 +53,8 @@ var MendedSoFar = []Mended{
 	{"the total of SQL_CALC_FOUND_ROWS after a write", by(0, t("SELECT SQL_CALC_FOUND_ROWS id FROM $1.words ORDER BY id LIMIT 2"), write, q("SELECT FOUND_ROWS()"))},
 	{"FOUND_ROWS() after COM_RESET_CONNECTION", by(0, aRead, resetStep, q("SELECT FOUND_ROWS()"))},
 	{"the count of warnings that COM_RESET_CONNECTION clears", by(0, warns, resetStep, initDB("$1"))},
+	{"an error counts as a warning in the OK of COM_INIT_DB, whoever told it",
+		by(0, Step{op: opPrepare, stmt: "a", text: "SELECT 1"}, Step{op: opFetch, stmt: "a", num: 1}, initDB("$2"))},
 	{"a transaction that a failed statement began", by(0, q("SET autocommit = 0"), t("INSERT INTO $1.t (s) VALUES (REPEAT('long', 20))"), commit, q("SET innodb_lock_wait_timeout = 7"))},
 	{"a transaction that was begun by several statements of which the last failed",
 		by(0, t("BEGIN; INSERT INTO $1.t (v) VALUES (5); SELECT * FROM $1.nosuch"), t("SELECT COUNT(*) FROM $1.t"), back, t("SELECT COUNT(*) FROM $1.t"))},
