@@ -42,6 +42,14 @@ func NewLeftover(kind LeftoverKind, owner *Owner) *Leftover {
 	return &Leftover{Kind: kind, owner: owner, done: make(chan struct{})}
 }
 
+// KnownLeftover is one whose warnings are known without a connection.
+func KnownLeftover(warnings [][]string) *Leftover {
+	l := NewLeftover(LeftWarnings, nil)
+	l.Warnings = warnings
+	l.end(nil)
+	return l
+}
+
 // Drop tells that nobody will ask for some kinds of what was left.
 func (l *Leftover) Drop(kinds LeftoverKind) {
 	if l != nil {

@@ -171,9 +171,8 @@ func (s *session) afterError(c *backend.Conn, j *job) {
 	if c != s.home || j.want == expectPrepare || !mayHaveCommitted(j.class) {
 		return
 	}
-	if s.relay.err.Code == wire.ErrParse && !j.class.Is(classifier.MultiStatement) && j.class.Kind != classifier.TextPrepare &&
-		j.class.Kind != classifier.Call && !j.class.Is(classifier.UnknownFunction) {
-		return // nothing ran
+	if s.nothingRan(j) {
+		return
 	}
 	s.srv.metrics.hidden.Inc()
 	ctx, cancel := context.WithTimeout(s.ctx, s.srv.opts.Backend.ConnectTimeout)
@@ -188,6 +187,13 @@ func (s *session) afterError(c *backend.Conn, j *job) {
 	s.doubt = &doubt{addr: c.Node.Addr, account: c.Account(), thread: c.ThreadID, established: c.Established}
 }
 
+// nothingRan: the text could not be parsed, and no routine or other statement ran
+// whose text it was.
+func (s *session) nothingRan(j *job) bool {
+	return s.relay.err.Code == wire.ErrParse && !j.class.Is(classifier.MultiStatement) && j.class.Kind != classifier.TextPrepare &&
+		j.class.Kind != classifier.Call && !j.class.Is(classifier.UnknownFunction)
+}
+
 // learnTrx asks whether a transaction is open after an error that may have ended
 // or begun it: an ERR has no status flags. COM_PING's OK has, and it leaves the
 // diagnostics alone, but for ROW_COUNT().
@@ -197,9 +203,9 @@ func (s *session) learnTrx(c *backend.Conn, j *job) {
 	if c.Status.Has(wire.StatusInTrans) {
 		may = may || endsTrx(j.class) || code == wire.ErrDeadlock || code == wire.ErrLockWaitTimeout
 	} else {
-		may = may || code != wire.ErrParse && s.isOff("autocommit", s.view())
+		may = may || s.isOff("autocommit", s.view())
 	}
-	if !may || j.want == expectPrepare {
+	if !may || j.want == expectPrepare || s.nothingRan(j) {
 		return
 	}
 	s.bound(c)

@@ -471,7 +471,8 @@ func (s *session) afterHome(j *job) {
 	s.followUntracked(c)
 	s.followCharset(c)
 	s.mirrorSet(j)
-	if c.Flags.Any(classifier.SetsNextTrx) || c.Kind == classifier.SetTransaction {
+	if c.Flags.Any(classifier.SetsNextTrx) || c.Kind == classifier.SetTransaction ||
+		c.Kind == classifier.Savepoint && s.home.Status&(wire.StatusInTrans|wire.StatusAutocommit) == 0 { // no flag tells of it
 		s.oneShot = true
 	}
 }

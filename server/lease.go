@@ -291,11 +291,11 @@ type insertID struct {
 // packet tells its value: the OK has the value of an AUTO_INCREMENT column even
 // if the client gave it, and nothing of LAST_INSERT_ID(expr).
 func (s *session) noteInsertID(c *backend.Conn, j *job) {
-	failed := s.relay.err != nil && isInsert(j) // it may have generated one all the same
-	if !s.tracked.insertID && !failed && !mayUseInsertID(j.class) || j.want == expectPrepare {
+	unseen := isInsert(j) && (s.relay.err != nil || strings.HasPrefix(j.class.Digest, "load")) // it may have generated one all the same
+	if !s.tracked.insertID && !unseen && !mayUseInsertID(j.class) || j.want == expectPrepare {
 		return
 	}
-	if !failed && !s.tracked.insertID && j.class.Is(classifier.UsesLastInsertID) && !j.class.Flags.Any(classifier.SetsLastInsertID|classifier.MultiStatement|classifier.UnknownFunction) {
+	if !unseen && !s.tracked.insertID && j.class.Is(classifier.UsesLastInsertID) && !j.class.Flags.Any(classifier.SetsLastInsertID|classifier.MultiStatement|classifier.UnknownFunction) {
 		return // it was only read
 	}
 	s.insert.left.Drop(backend.LeftInsertID)

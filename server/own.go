@@ -168,6 +168,7 @@ func (s *session) afterOwn(q ownQuery) (warnings uint16) {
 	s.lastLeft = nil
 	if q.has("found_rows") {
 		warnings = 1
+		s.lastLeft = backend.KnownLeftover([][]string{{"Warning", "1287", "FOUND_ROWS() is deprecated and will be removed in a future release. Consider using COUNT(*) instead."}})
 	}
 	s.warnings, s.errors = warnings, 0
 	return warnings
