@@ -91,6 +91,8 @@ type Conn struct {
 	state   *State
 	closing []uint32       // ids to be closed with the next command
 	eachRow func([]string) // see QueryAll
+	// lastColumn is the definition of the last column of the last answer.
+	lastColumn []byte
 
 	statements    statements
 	maxStatements int
@@ -157,7 +159,7 @@ func (c *Conn) setup(base map[string]string) error {
 	if err := c.Send(wire.ComQuery, c.setupStatement(base)); err != nil {
 		return err
 	}
-	if err := c.Send(wire.ComQuery, "SELECT @@global.server_uuid, @@global.gtid_executed, @@"+strings.Join(charsetVariables[:], ", @@")); err != nil {
+	if err := c.Send(wire.ComQuery, "SELECT @@global.server_uuid, @@global.gtid_executed, @@"+strings.Join(charsetVariables[:], ", @@")+", USER()"); err != nil {
 		return err
 	}
 	if err := c.Flush(); err != nil {
@@ -170,7 +172,7 @@ func (c *Conn) setup(base map[string]string) error {
 	if err != nil {
 		return fmt.Errorf("asking for the position: %w", err)
 	}
-	if len(row) != 6 {
+	if len(row) != 7 {
 		return fmt.Errorf("asking for the position: %d columns", len(row))
 	}
 	c.base = base
@@ -278,7 +280,9 @@ var meaningVariables = []string{
 }
 
 // charsetVariables are set by the login's collation.
-var charsetVariables = [4]string{"character_set_client", "character_set_results", "character_set_connection", "collation_connection"}
+var charsetVariables = [4]string{"character_set_client", charsetResults, "character_set_connection", "collation_connection"}
+
+const charsetResults = "character_set_results"
 
 // initial returns what a variable is while no session has set it.
 func (c *Conn) initial(name string) (string, bool) {
@@ -319,11 +323,7 @@ func (c *Conn) Reset() error {
 	}
 	c.statements, c.closing, c.Dirty, c.Unclean, c.InsertID = statements{}, nil, false, false, "0"
 	c.state = EmptyState.WithSchema(c.state.Schema)
-	if err := c.setup(c.base); err != nil {
-		return err
-	}
-	c.state = c.state.WithVar(ResultsCollation, c.charset[3]) // the server's own, not the login's
-	return nil
+	return c.setup(c.base) // the charset is the server's own then, not the login's
 }
 
 // Send queues a command whose argument is text.
@@ -419,9 +419,11 @@ func (c *Conn) ReadResult() ([]string, error) {
 		return nil, wire.ErrMalformed
 	}
 	for range columns {
-		if _, err := c.ReadPacket(); err != nil {
+		definition, err := c.ReadPacket()
+		if err != nil {
 			return nil, err
 		}
+		c.lastColumn = append(c.lastColumn[:0], definition...)
 	}
 	return c.readRows(int(columns))
 }

@@ -15,6 +15,9 @@ const (
 	LeftInsertID  LeftoverKind = 1 << iota // LAST_INSERT_ID()
 	LeftWarnings                           // the texts of SHOW WARNINGS
 	LeftFoundRows                          // FOUND_ROWS() after SQL_CALC_FOUND_ROWS
+
+	// LeftDiagnostics are those that the session's next statement makes void.
+	LeftDiagnostics = LeftWarnings | LeftFoundRows
 )
 
 // Leftover is that, once for each time that a connection is given back.
@@ -25,8 +28,8 @@ type Leftover struct {
 	owner *Owner
 	done  chan struct{}
 	once  sync.Once // closes done
-	// dropped: its session does not care any more.
-	dropped atomic.Bool
+	// dropped: the kinds that its session does not care for any more.
+	dropped atomic.Uint32
 
 	// Valid once Await returned nil.
 	InsertID, FoundRows string
@@ -39,12 +42,23 @@ func NewLeftover(kind LeftoverKind, owner *Owner) *Leftover {
 	return &Leftover{Kind: kind, owner: owner, done: make(chan struct{})}
 }
 
-// Drop tells that nobody will ask.
-func (l *Leftover) Drop() {
+// KnownLeftover is one whose warnings are known without a connection.
+func KnownLeftover(warnings [][]string) *Leftover {
+	l := NewLeftover(LeftWarnings, nil)
+	l.Warnings = warnings
+	l.end(nil)
+	return l
+}
+
+// Drop tells that nobody will ask for some kinds of what was left.
+func (l *Leftover) Drop(kinds LeftoverKind) {
 	if l != nil {
-		l.dropped.Store(true)
+		l.dropped.Or(uint32(kinds))
 	}
 }
+
+// wanted are the kinds that somebody may still ask for.
+func (l *Leftover) wanted() LeftoverKind { return l.Kind &^ LeftoverKind(l.dropped.Load()) }
 
 // Await waits until the connection's next session has read it.
 func (l *Leftover) Await(ctx context.Context) error {
@@ -78,7 +92,7 @@ func (l *Leftover) end(err error) {
 
 // Capture reads what its session may still ask for of a connection.
 func (c *Conn) Capture(l *Leftover) error {
-	if l.dropped.Load() {
+	if l.wanted() == 0 {
 		l.end(nil)
 		return nil
 	}
@@ -95,21 +109,22 @@ func (c *Conn) Capture(l *Leftover) error {
 // captureInto asks in this order because SHOW WARNINGS leaves the diagnostics
 // alone, and a SELECT does not.
 func (c *Conn) captureInto(l *Leftover) error {
-	if l.Kind&LeftWarnings != 0 {
+	kinds := l.wanted()
+	if kinds&LeftWarnings != 0 {
 		rows, err := c.QueryAll("SHOW WARNINGS")
 		if err != nil {
 			return err
 		}
 		l.Warnings = rows
 	}
-	if l.Kind&LeftFoundRows != 0 {
+	if kinds&LeftFoundRows != 0 {
 		row, err := c.Query("SELECT FOUND_ROWS()")
 		if err != nil {
 			return err
 		}
 		l.FoundRows = row[0]
 	}
-	if l.Kind&LeftInsertID != 0 {
+	if kinds&LeftInsertID != 0 {
 		row, err := c.Query("SELECT LAST_INSERT_ID()")
 		if err != nil {
 			return err

@@ -36,6 +36,8 @@ type Pools struct {
 	// charsets remembers what a login with a collation sets the variables of
 	// charsetVariables to, by collation.
 	charsets sync.Map
+	// described remembers how results are described, see LearnTextColumns.
+	described sync.Map
 
 	// Counters, for metrics.
 	Opened, Waited, TimedOut, Refused, Resets, Captures atomic.Uint64
@@ -245,6 +247,7 @@ func (p *Pools) openNew(ctx context.Context, pl *pool, w *Want) (*Conn, error) {
 	c.pool, c.owner, c.baseSeq, c.age = pl, w.Owner, w.BaseSeq, age
 	c.maxStatements = p.opts.Statements
 	p.charsets.LoadOrStore(w.Account.Collation, c.charset)
+	p.LearnTextColumns(c, c.state)
 	return c, nil
 }
 
@@ -408,15 +411,9 @@ func (p *Pools) retire(c *Conn) {
 // Reset brings a connection back into the state of a new one.
 func (p *Pools) Reset(c *Conn) error {
 	p.Resets.Add(1)
-	return c.Reset()
-}
-
-// Charset returns what a login with a collation sets charsetVariables to, as
-// the first connection that had it has seen.
-func (p *Pools) Charset(collation uint16) (values [4]string, known bool) {
-	v, ok := p.charsets.Load(collation)
-	if !ok {
-		return values, false
+	err := c.Reset()
+	if err == nil {
+		p.LearnTextColumns(c, c.state)
 	}
-	return v.([4]string), true
+	return err
 }

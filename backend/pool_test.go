@@ -207,7 +207,7 @@ func TestPoolCaptureNotWanted(t *testing.T) {
 	c, _ := p.Get(t.Context(), wantOf(n, state, &me), true)
 	left := NewLeftover(LeftInsertID, &me)
 	p.Put(c, left)
-	left.Drop()
+	left.Drop(LeftInsertID | LeftDiagnostics)
 	if _, err := p.Get(t.Context(), wantOf(n, state, &other), true); err != nil {
 		t.Fatal(err)
 	}

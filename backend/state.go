@@ -149,11 +149,12 @@ func (s *State) WithCharset(values [4]string) *State {
 	if s.charsetIs(values) {
 		return s
 	}
-	vars := make(map[string]string, len(s.vars)+len(values))
+	vars := make(map[string]string, len(s.vars)+len(values)+1)
 	maps.Copy(vars, s.vars)
 	for i, name := range charsetVariables {
 		vars[name] = values[i]
 	}
+	vars[ResultsCollation] = values[3]
 	return intern(s.Schema, vars)
 }
 
@@ -169,7 +170,7 @@ func (s *State) charsetIs(values [4]string) bool {
 			return false
 		}
 	}
-	return true
+	return s.vars[ResultsCollation] == values[3]
 }
 
 // sameMeaning compares the few variables that change what texts mean.
@@ -213,7 +214,7 @@ func (s *State) WithBinding(b *State) *State {
 // variables too, for what uses them runs on the source.
 func replayable(name string, role Role) bool {
 	if name[0] == '@' || name == ResultsCollation {
-		return false // see userDiff and namesClause
+		return false // see userDiff and resultsClause
 	}
 	if role == RoleReplica {
 		switch name {
@@ -230,9 +231,11 @@ func replayable(name string, role Role) bool {
 // the target has not set.
 func diff(from, to *State, role Role, initial func(name string) (string, bool)) []string {
 	var out []string
-	if names := namesClause(from, to); names != "" {
-		out = append(out, names)
-		from = from.afterNames(to)
+	if from.vars[ResultsCollation] != to.vars[ResultsCollation] {
+		if clause := to.resultsClause(); clause != "" {
+			out = append(out, clause)
+			from = from.afterResults(to)
+		}
 	}
 	for _, name := range to.Vars() {
 		value := to.vars[name]
@@ -256,27 +259,21 @@ func diff(from, to *State, role Role, initial func(name string) (string, bool)) 
 	return out
 }
 
-// ResultsCollation is no variable of a server: it is the collation by which SET
-// NAMES made results be described, which setting the variables one by one does
-// not bring back.
+// ResultsCollation is no variable of a server: it is the collation by which the
+// login or SET NAMES made results be described, which setting the variables one by
+// one does not bring back. A state that knows its charset and has none set
+// character_set_results by itself: results are described by its default collation.
 const ResultsCollation = "results_collation"
 
-// namesClause sets the variables of the character set together, as a login and
-// SET NAMES do, if results are described by another collation in to.
-func namesClause(from, to *State) string {
-	collation := to.namesCollation()
-	if collation == "" || from.vars[ResultsCollation] == to.vars[ResultsCollation] {
-		return ""
-	}
-	return "NAMES " + literal("", charsetOf(collation)) + " COLLATE " + literal("", collation)
-}
-
-// namesCollation is that of the last SET NAMES, else of the login.
-func (s *State) namesCollation() string {
+// resultsClause is the assignment that makes results be described as in s.
+func (s *State) resultsClause() string {
 	if collation := s.vars[ResultsCollation]; collation != "" {
-		return collation
+		return "NAMES " + literal("", charsetOf(collation)) + " COLLATE " + literal("", collation)
 	}
-	return s.vars[charsetVariables[3]]
+	if charset, ok := s.vars[charsetResults]; ok {
+		return charsetResults + "=" + literal(charsetResults, charset)
+	}
+	return ""
 }
 
 // charsetOf is the character set of a collation, whose name begins with it.
@@ -285,10 +282,13 @@ func charsetOf(collation string) string {
 	return charset
 }
 
-// afterNames is the state after the clause of namesClause: what to has besides is
-// still to be set.
-func (s *State) afterNames(to *State) *State {
-	collation := to.namesCollation()
+// afterResults is the state after the clause of to: what to has besides is still
+// to be set.
+func (s *State) afterResults(to *State) *State {
+	collation := to.vars[ResultsCollation]
+	if collation == "" {
+		return s.WithVar(charsetResults, to.vars[charsetResults])
+	}
 	charset := charsetOf(collation)
 	return s.WithVar(charsetVariables[0], charset).WithVar(charsetVariables[1], charset).
 		WithVar(charsetVariables[2], charset).WithVar(charsetVariables[3], collation)
@@ -322,7 +322,7 @@ func userVar(name string) string {
 // literal writes a tracked value as SET takes it. Trackers report everything
 // as text, while SET refuses a quoted number for a numeric variable.
 func literal(name, value string) string {
-	if value == "" && name == "character_set_results" {
+	if value == "" && name == charsetResults {
 		return "NULL"
 	}
 	if isNumber(value) {

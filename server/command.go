@@ -190,11 +190,12 @@ func (s *session) sendEOF() error {
 // the schema stay. What the session holds is reset before the answer, so that
 // its locks and its transaction are gone by then.
 func (s *session) resetConnection() error {
-	schema := s.state.Schema
+	s.fetchTotal()
+	schema, found := s.state.Schema, s.foundRows
 	s.closeBackends()
 	s.closeStmts()
 	s.reset()
-	s.state = s.resetState(schema)
+	s.state, s.foundRows = s.resetState(schema), found // MySQL keeps these two
 	return s.sendOK()
 }
 
@@ -214,7 +215,7 @@ func (s *session) resetState(schema string) *backend.State {
 		}
 		values[i] = value
 	}
-	return state.WithCharset(values).WithVar(backend.ResultsCollation, values[3])
+	return state.WithCharset(values)
 }
 
 // changeUser serves COM_CHANGE_USER: a new login on the same connection.
@@ -223,12 +224,15 @@ func (s *session) changeUser(f wire.Frame) error {
 	if err != nil {
 		return fmt.Errorf("change of user: %w", err)
 	}
+	s.fetchTotal()
+	found := s.foundRows
 	s.closeBackends()
 	s.closeStmts()
 	s.srv.mu.Lock() // KILL asks for the user
 	s.login = login
 	s.srv.mu.Unlock()
 	s.reset()
+	s.foundRows = found // MySQL keeps it
 	if !s.greet() {
 		return errQuit
 	}

@@ -1,8 +1,11 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 
 	"causeway/backend"
@@ -110,6 +113,14 @@ func (s *session) awaitLeft() (*leftDiagnostics, error) {
 	if s.lastLeft == nil {
 		return &leftDiagnostics{found: fmt.Sprint(s.foundRows)}, nil
 	}
+	if c := s.last; c != nil && s.srv.pools.Retake(c, s.owner, nil) { // it lies idle: nobody else will ask
+		s.last = nil
+		err := c.Capture(s.lastLeft)
+		s.srv.pools.Put(c, nil)
+		if err != nil {
+			return nil, err
+		}
+	}
 	ctx, cancel := context.WithTimeout(s.ctx, s.srv.opts.Backend.ConnectTimeout)
 	defer cancel()
 	if err := s.lastLeft.Await(ctx); err != nil {
@@ -141,19 +152,39 @@ func (l *leftDiagnostics) errors() int {
 func (s *session) showLeft(j *job, left *leftDiagnostics) error {
 	var rows [][]string
 	for _, row := range left.warnings {
-		if row[0] == "Error" || !strings.EqualFold(j.class.Digest, "show errors") {
+		if row[0] == "Error" || !strings.HasPrefix(strings.ToLower(j.class.Digest), "show errors") {
 			rows = append(rows, row)
 		}
 	}
 	if s.stale != nil && isShowWarnings(j.class) {
 		rows = append(rows, []string{"Warning", fmt.Sprint(wire.ErrUnknown), s.stale.text})
 	}
+	rows = limited(rows, s.textOf(j))
 	s.noteLocal(reasonDiagnostics)
+	s.rowCount, s.foundRows, s.matched = -1, uint64(len(rows)), false
 	packets := make([][]byte, len(rows))
 	for i, row := range rows {
 		packets[i] = wire.AppendTextRowStrings(nil, row...)
 	}
 	return s.packets(s.described(warningColumns), packets, 0)
+}
+
+var limitForm = regexp.MustCompile(`(?is)\blimit\s+(\d+)(?:\s*(,|\boffset\b)\s*(\d+))?\s*;?\s*$`)
+
+// limited is what LIMIT at the end of a text leaves of rows.
+func limited(rows [][]string, text string) [][]string {
+	m := limitForm.FindStringSubmatch(text)
+	if m == nil {
+		return rows
+	}
+	count, from := m[1], m[3]
+	if m[2] == "," {
+		count, from = m[3], m[1]
+	}
+	skip, _ := strconv.Atoi(cmp.Or(from, "0")) // one too large for an int leaves the largest
+	most, _ := strconv.Atoi(count)
+	rows = rows[min(skip, len(rows)):]
+	return rows[:min(most, len(rows))]
 }
 
 // ownValues are the values of the forms that parseOwn knows.
@@ -188,23 +219,15 @@ func (s *session) ownValues(q ownQuery, left *leftDiagnostics) ([]string, error)
 // described returns text columns as a server describes them to the session: in
 // the character set of its results, where the bytes of a value are its.
 func (s *session) described(columns []wire.Column) []wire.Column {
-	charset, _ := s.state.Var("character_set_results")
-	var id uint16
-	var width uint32
-	switch charset {
-	case "latin1":
-		id, width = 8, 1
-	case "ascii":
-		id, width = 11, 1
-	case "utf8mb3":
-		id, width = 33, 3
-	default:
+	s.knowCharset()
+	text, known := s.srv.pools.TextColumns(s.state)
+	if !known || text.Collation == wire.CollationUTF8MB4 {
 		return columns
 	}
 	out := make([]wire.Column, len(columns))
 	for i, c := range columns {
-		if c.Charset == 255 {
-			c.Charset, c.Length = id, c.Length/4*width
+		if c.Charset == wire.CollationUTF8MB4 {
+			c.Charset, c.Length = text.Collation, c.Length/4*text.Width
 		}
 		out[i] = c
 	}

@@ -171,9 +171,8 @@ func (s *session) afterError(c *backend.Conn, j *job) {
 	if c != s.home || j.want == expectPrepare || !mayHaveCommitted(j.class) {
 		return
 	}
-	if s.relay.err.Code == wire.ErrParse && !j.class.Is(classifier.MultiStatement) && j.class.Kind != classifier.TextPrepare &&
-		j.class.Kind != classifier.Call && !j.class.Is(classifier.UnknownFunction) {
-		return // nothing ran
+	if s.nothingRan(j) {
+		return
 	}
 	s.srv.metrics.hidden.Inc()
 	ctx, cancel := context.WithTimeout(s.ctx, s.srv.opts.Backend.ConnectTimeout)
@@ -188,19 +187,25 @@ func (s *session) afterError(c *backend.Conn, j *job) {
 	s.doubt = &doubt{addr: c.Node.Addr, account: c.Account(), thread: c.ThreadID, established: c.Established}
 }
 
+// nothingRan: the text could not be parsed, and no routine or other statement ran
+// whose text it was.
+func (s *session) nothingRan(j *job) bool {
+	return s.relay.err.Code == wire.ErrParse && !j.class.Is(classifier.MultiStatement) && j.class.Kind != classifier.TextPrepare &&
+		j.class.Kind != classifier.Call && !j.class.Is(classifier.UnknownFunction)
+}
+
 // learnTrx asks whether a transaction is open after an error that may have ended
-// it, or have come when the statement had begun one, as with autocommit = 0: an
-// ERR has no status flags.
+// or begun it: an ERR has no status flags. COM_PING's OK has, and it leaves the
+// diagnostics alone, but for ROW_COUNT().
 func (s *session) learnTrx(c *backend.Conn, j *job) {
 	code := s.relay.err.Code
-	switch {
-	case j.want == expectPrepare:
-		return
-	case !c.Status.Has(wire.StatusInTrans):
-		if code == wire.ErrParse || !s.isOff("autocommit", s.view()) {
-			return
-		}
-	case !endsTrx(j.class) && !j.class.Is(classifier.MayChangeState) && code != wire.ErrDeadlock && code != wire.ErrLockWaitTimeout:
+	may := j.class.Flags.Any(classifier.MayChangeState | classifier.MultiStatement)
+	if c.Status.Has(wire.StatusInTrans) {
+		may = may || endsTrx(j.class) || code == wire.ErrDeadlock || code == wire.ErrLockWaitTimeout
+	} else {
+		may = may || s.isOff("autocommit", s.view())
+	}
+	if !may || j.want == expectPrepare || s.nothingRan(j) {
 		return
 	}
 	if s.askStatus(c) == nil {

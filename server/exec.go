@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"errors"
 	"strings"
 	"time"
@@ -28,6 +29,7 @@ func (s *session) run1(j *job) error {
 		}
 	}
 	s.settleDoubt()
+	s.keepTotal(j.class, j.want)
 	if s.trackers.due && s.trackers.on == nil && s.home != nil && !s.home.Broken && j.class.Kind != classifier.Diagnostics {
 		s.rearmTrackers()
 	}
@@ -119,7 +121,7 @@ func (s *session) runOnHome(j *job) error {
 	if c, err = s.enterSchema(c, j); err != nil {
 		return s.notEntered(c, j, err)
 	}
-	if j.want == expectResult && j.class.Kind == classifier.Diagnostics && (c != s.last || c.Turn != s.lastTurn) {
+	if j.want == expectResult && j.class.Kind == classifier.Diagnostics && !s.hasDiagnostics(c, j) {
 		if !s.leftNothing(j) {
 			return s.diagnosticsLost(j)
 		}
@@ -140,6 +142,13 @@ func (s *session) runOnHome(j *job) error {
 		s.pipeInsertID(c)
 	}
 	return s.runOn(c, j)
+}
+
+// hasDiagnostics tells whether a connection can answer what asks for those of the
+// last statement: it ran there, and nothing has to be brought there first.
+func (s *session) hasDiagnostics(c *backend.Conn, j *job) bool {
+	return c == s.last && c.Turn == s.lastTurn &&
+		(!j.class.Is(classifier.UsesLastInsertID) || s.insert.on == c && s.insert.turn == c.Turn || s.insert.on == nil && c.InsertID == cmp.Or(s.insert.value, "0"))
 }
 
 // answerError tells the client why a command was not run; the session goes on
@@ -358,7 +367,7 @@ func (s *session) finish(c *backend.Conn, j *job) {
 	}
 	if j.class.Kind != classifier.Diagnostics && (j.want == expectResult || j.want == expectPrepare || j.class == debugClass) {
 		s.last, s.lastTurn, s.refused = c, c.Turn, nil
-		s.lastLeft.Drop()
+		s.lastLeft.Drop(backend.LeftDiagnostics)
 		s.lastLeft = nil
 		if c.Node.Role != backend.RoleReplica || s.relay.extraWarnings == 0 {
 			s.stale = nil
@@ -393,20 +402,23 @@ func (s *session) noteCounts(j *job) {
 			s.warnings, s.errors = 1, 1
 		}
 	}
-	if j.want != expectResult {
+	switch {
+	case j.want == expectSimple: // of COM_INIT_DB and the like, only ROW_COUNT() tells
+		s.rowCount = int64(r.ok.AffectedRows)
+		if r.err != nil {
+			s.rowCount = -1
+		}
+		return
+	case j.want != expectResult:
 		return
 	}
 	if r.ok.Header == wire.HeaderEOF && !isShowDiagnostics(j.class) {
 		s.calcFound = j.class.Is(classifier.FoundRows)
 	}
-	switch {
-	case r.err != nil:
-		s.rowCount = -1
-	case r.ok.Header == wire.HeaderEOF:
-		s.rowCount, s.foundRows, s.matched = -1, r.rows, false
-	default:
+	s.noteFound(j)
+	s.rowCount = -1
+	if r.err == nil && r.ok.Header != wire.HeaderEOF {
 		s.rowCount = int64(r.ok.AffectedRows)
-		s.matched = s.matched || j.class.Kind != classifier.Do && j.class.Kind != classifier.Set
 	}
 }
 
@@ -414,7 +426,7 @@ func (s *session) noteCounts(j *job) {
 // they tell of as it is.
 func keepsDiagnostics(c *classifier.Class) bool {
 	return c.Kind == classifier.Diagnostics && !c.Is(classifier.MultiStatement) &&
-		(strings.HasPrefix(c.Digest, "show ") || strings.HasPrefix(c.Digest, "get ") || strings.Contains(c.Digest, "warning_count") || strings.Contains(c.Digest, "error_count"))
+		(strings.HasPrefix(c.Digest, "show ") || strings.HasPrefix(c.Digest, "get "))
 }
 
 // observe counts the statement and its time.
@@ -465,7 +477,8 @@ func (s *session) afterHome(j *job) {
 	s.followUntracked(c)
 	s.followCharset(c)
 	s.mirrorSet(j)
-	if c.Flags.Any(classifier.SetsNextTrx) || c.Kind == classifier.SetTransaction {
+	if c.Flags.Any(classifier.SetsNextTrx) || c.Kind == classifier.SetTransaction ||
+		c.Kind == classifier.Savepoint && s.home.Status&(wire.StatusInTrans|wire.StatusAutocommit) == 0 { // no flag tells of it
 		s.oneShot = true
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"strings"
 
+	"causeway/backend"
 	"causeway/classifier"
 	"causeway/wire"
 )
@@ -111,6 +112,7 @@ func (s *session) answeredHere(class *classifier.Class) error {
 // diagnostics.
 func (s *session) noteHere() {
 	s.srv.metrics.count(localTarget, reasonLocal)
+	s.fetchTotal()
 	s.forgetLast()
 	s.warnings, s.errors, s.told, s.rowCount = 0, 0, 0, 0
 }
@@ -118,6 +120,6 @@ func (s *session) noteHere() {
 // forgetLast: the last statement ran on no connection, none tells of it.
 func (s *session) forgetLast() {
 	s.last, s.refused, s.stale = nil, nil, nil
-	s.lastLeft.Drop()
+	s.lastLeft.Drop(backend.LeftDiagnostics)
 	s.lastLeft, s.calcFound = nil, false
 }

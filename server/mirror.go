@@ -2,6 +2,7 @@ package server
 
 import (
 	"slices"
+	"strings"
 
 	"causeway/backend"
 	"causeway/classifier"
@@ -30,17 +31,10 @@ func (s *session) mirrorSet(j *job) {
 	}
 }
 
-// followCharset asks for the charset variables after a SET that can have moved
-// one which the server does not report: COLLATE in SET NAMES, and the collation
-// that follows a charset.
-func (s *session) followCharset(c *classifier.Class) {
-	if c.Kind == classifier.Set && slices.Contains(c.Names, "character_set_results") && !slices.Contains(c.Names, "character_set_connection") {
-		s.state = s.state.WithoutVar(backend.ResultsCollation)
-	}
-	if c.Kind != classifier.Set || !slices.Contains(c.Names, "character_set_connection") && !slices.Contains(c.Names, "collation_connection") {
-		return
-	}
-	if s.warnings > 0 { // they would be lost
+// askHome asks the session's connection to the source for something between two
+// statements of the client, who may still ask for the diagnostics of the first.
+func (s *session) askHome(query string) ([]string, error) {
+	if s.warnings > 0 && s.last == s.home { // they would be lost
 		left := backend.NewLeftover(backend.LeftWarnings, s.owner)
 		if s.home.Capture(left) == nil {
 			s.lastLeft = left
@@ -49,16 +43,38 @@ func (s *session) followCharset(c *classifier.Class) {
 	s.last = nil // the server knows of our own question now
 	s.bound(s.home)
 	defer s.home.SetDeadline(noDeadline)
-	row, err := s.home.Query("SELECT @@character_set_client, @@character_set_connection, @@character_set_results, @@collation_connection")
-	if err != nil || len(row) != 4 {
+	row, err := s.home.Query(query)
+	if err != nil {
+		s.home.Broken = true
+	}
+	return row, err
+}
+
+// followCharset asks for the charset variables after a SET that can have moved
+// one which the server does not report: COLLATE in SET NAMES, the collation that
+// follows a charset, and how results are described from now on.
+func (s *session) followCharset(c *classifier.Class) {
+	if c.Kind != classifier.Set || !slices.ContainsFunc(c.Names, isCharset) {
+		return
+	}
+	row, err := s.askHome("SELECT @@character_set_client, @@character_set_connection, @@character_set_results, @@collation_connection, USER()")
+	if err != nil || len(row) != 5 {
 		s.home.Broken = true
 		return
 	}
 	for i, name := range []string{"character_set_client", "character_set_connection", "character_set_results", "collation_connection"} {
 		s.state = s.state.WithVar(name, row[i])
 	}
-	if slices.Contains(c.Names, "character_set_results") { // SET NAMES
-		s.state = s.state.WithVar(backend.ResultsCollation, row[3])
+	if slices.Contains(c.Names, "character_set_results") {
+		s.state = s.state.WithoutVar(backend.ResultsCollation)
+		if slices.Contains(c.Names, "collation_connection") && strings.Contains(strings.ToLower(c.Digest), "names") {
+			s.state = s.state.WithVar(backend.ResultsCollation, row[3])
+		}
 	}
 	s.home.SetState(s.state.WithSchema(s.home.State().Schema))
+	s.srv.pools.LearnTextColumns(s.home, s.state)
+}
+
+func isCharset(name string) bool {
+	return name == "character_set_results" || name == "character_set_connection" || name == "collation_connection"
 }

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"causeway/backend"
 	"causeway/classifier"
 	"causeway/wire"
 )
@@ -155,7 +156,7 @@ func (s *session) values(j *job, q ownQuery, values []string) error {
 }
 
 // afterOwn notes what such a statement does to the diagnostics itself: a SELECT
-// clears them, but for the counts if it asks for those; FOUND_ROWS() is deprecated.
+// clears them, also one that asks for the counts; FOUND_ROWS() is deprecated.
 func (s *session) afterOwn(q ownQuery) (warnings uint16) {
 	if q.show {
 		s.rowCount, s.foundRows = -1, 1
@@ -163,14 +164,12 @@ func (s *session) afterOwn(q ownQuery) (warnings uint16) {
 	}
 	s.rowCount, s.foundRows, s.calcFound, s.matched = -1, 1, false, false
 	s.last = nil
-	s.lastLeft.Drop()
+	s.lastLeft.Drop(backend.LeftDiagnostics)
 	s.lastLeft = nil
-	switch {
-	case q.has("found_rows"):
+	if q.has("found_rows") {
 		warnings = 1
-		s.warnings = 1
-	case !q.has("warning_count") && !q.has("error_count"):
-		s.warnings, s.errors = 0, 0
+		s.lastLeft = backend.KnownLeftover([][]string{{"Warning", "1287", "FOUND_ROWS() is deprecated and will be removed in a future release. Consider using COUNT(*) instead."}})
 	}
+	s.warnings, s.errors = warnings, 0
 	return warnings
 }

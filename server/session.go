@@ -71,7 +71,7 @@ type session struct {
 	pinged    bool        // its connection was asked something since, and gives another one
 	foundRows uint64      // FOUND_ROWS() after it, unless calcFound
 	calcFound bool        // it had SQL_CALC_FOUND_ROWS
-	matched   bool        // FOUND_ROWS() may be what an UPDATE since then has matched
+	matched   bool        // FOUND_ROWS() may be what a statement since then has set unseen
 	refused   *wire.Error // the last statement got an error of our own
 	stale     *staleNote  // the last statement was served stale
 
@@ -129,7 +129,7 @@ func (s *session) reset() {
 	if s.isOff("autocommit", s.view()) {
 		s.status = 0
 	}
-	s.rowCount, s.foundRows, s.matched = 0, 0, false
+	s.rowCount, s.foundRows, s.matched, s.told = 0, 0, false, 0
 	s.inTrx.Store(false)
 }
 
@@ -370,6 +370,7 @@ func (s *session) sendOK() error {
 
 // fail answers by an error; only a failing write ends the session.
 func (s *session) fail(e *wire.Error) error {
+	s.told = 1
 	return s.send(e.Append(nil, s.login.Caps))
 }
 

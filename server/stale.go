@@ -38,7 +38,7 @@ func (s *session) addStaleNote(r *relay, j *job, c *backend.Conn) {
 
 // isShowDiagnostics: the forms of SHOW that list the last statement's errors.
 func isShowDiagnostics(c *classifier.Class) bool {
-	return isShowWarnings(c) || strings.EqualFold(c.Digest, "show errors")
+	return isShowWarnings(c) || strings.EqualFold(c.Digest, "show errors") || strings.HasPrefix(strings.ToLower(c.Digest), "show errors limit")
 }
 
 // warningColumns are those of the server's SHOW WARNINGS.

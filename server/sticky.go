@@ -16,6 +16,9 @@ import (
 func (s *session) followSticky(j *job) {
 	k, c := &s.sticky, j.class
 	changed := c.Is(classifier.Opaque) && s.tracked.stateChanged
+	if c.Kind == classifier.Write && c.Is(classifier.UsesUserVars) { // one that was never set has a type from now on
+		s.home.Unclean = true
+	}
 	if s.relay.err != nil {
 		s.afterFailed(c)
 		return
@@ -36,7 +39,7 @@ func (s *session) followSticky(j *job) {
 	case classifier.Unknown:
 		k.unknown = k.unknown || mayLeaveSomething(j.frame.Payload, c)
 	case classifier.Write:
-		k.insertID = k.insertID && !s.tracked.insertID // what generated an id has used insert_id up
+		k.insertID = k.insertID && s.hasInsertID()
 	}
 	if c.Kind == classifier.Set && slices.Contains(c.Names, "insert_id") {
 		k.insertID = true
@@ -52,6 +55,13 @@ func (s *session) followSticky(j *job) {
 	if c.Flags.Any(classifier.GetLock|classifier.ReleaseLock) || runsUnseen(c) {
 		s.followHeld(c)
 	}
+}
+
+// hasInsertID asks whether insert_id still waits for an INSERT that generates an
+// id: no other write uses it up.
+func (s *session) hasInsertID() bool {
+	row, err := s.askHome("SELECT @@insert_id")
+	return err != nil || len(row) != 1 || row[0] != "0"
 }
 
 // afterFailed: what a routine or a prepared text did before it failed, no packet

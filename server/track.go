@@ -15,10 +15,11 @@ import (
 type trackedNews struct {
 	state        *backend.State // nil: no change
 	gtids        bool
-	disarmed     bool // a session_track variable was set
-	connCharset  bool // character_set_connection was reported
-	schema       bool // the schema was
-	insertID     bool // an OK had an insert id
+	disarmed     bool   // a session_track variable was set
+	connCharset  bool   // character_set_connection was reported
+	schema       bool   // the schema was
+	insertID     bool   // an OK had an insert id
+	info         uint64 // what the info of an OK counted, see noteFound
 	stateChanged bool
 }
 
@@ -26,6 +27,9 @@ type trackedNews struct {
 // the time the client can know of its write.
 func (s *session) onOK(ok *wire.OK) error {
 	s.tracked.insertID = s.tracked.insertID || ok.LastInsertID != 0
+	if len(ok.Info) > 0 {
+		s.tracked.info = countedIn(ok.Info)
+	}
 	if len(ok.Track) == 0 {
 		return nil
 	}
@@ -87,16 +91,16 @@ func (s *session) grow(set gtid.Set) {
 // reported it. On a replica only the variables of a read-only transaction could
 // change, and those are the session's as well.
 func (s *session) applyNews(c *backend.Conn, _ *job) {
-	if s.tracked.state == nil || s.tracked.state == s.state {
-		return
+	if s.tracked.schema {
+		s.dropped = ""
+	}
+	if s.tracked.state == nil || s.tracked.state == s.state && s.tracked.state == c.State() {
+		return // USE of the schema that the session is in moves a connection that was in another one
 	}
 	if c == s.home && s.state.HasTextVars() && !s.state.ReadsLiteralsAs(s.tracked.state) {
 		s.sticky.userVars = true // their literals would mean something else now
 	}
 	s.state = s.tracked.state
-	if s.tracked.schema {
-		s.dropped = ""
-	}
 	on := s.state
 	if !s.tracked.schema {
 		on = on.WithSchema(c.State().Schema) // which need not be the session's, see enterSchema

@@ -8,8 +8,9 @@
 // The environment of the tests:
 //
 //	CAUSEWAY_FIDELITY_SEED=N        the first seed; default: another one each time, printed
-//	CAUSEWAY_FIDELITY_SEQUENCES=N   how many sequences, one seed each; without it none
-//	CAUSEWAY_FIDELITY_POOL=1        a pool of one connection to each node, shared by the four sessions
+//	CAUSEWAY_FIDELITY_SEQUENCES=N   how many sequences, one seed each; default 2000
+//	CAUSEWAY_FIDELITY_POOL=wide     a pool of the default size; without it the four sessions share
+//	                                one connection to each node
 //	CAUSEWAY_FIDELITY_LANES=N       how many play at a time, each through a Causeway of its own; default 2
 //	CAUSEWAY_FIDELITY_EXPECT_FAIL=V a difference must be found, and, if V is not 1, its script must name V:
 //	                                for a Causeway (CAUSEWAY_BIN) that was broken on purpose

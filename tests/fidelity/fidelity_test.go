@@ -48,12 +48,8 @@ const maxReports = 12
 // TestSequences is the property. Each sequence has a seed of its own, the first
 // one's plus its place.
 func TestSequences(t *testing.T) {
-	if os.Getenv("CAUSEWAY_FIDELITY_SEQUENCES") == "" {
-		t.Log("none are played; by hand: CAUSEWAY_FIDELITY_SEQUENCES=300 go test ./tests/fidelity, see doc.go")
-		return
-	}
 	first := number(t, "CAUSEWAY_FIDELITY_SEED", uint64(time.Now().UnixNano()/1000))
-	count := number(t, "CAUSEWAY_FIDELITY_SEQUENCES", 300)
+	count := number(t, "CAUSEWAY_FIDELITY_SEQUENCES", 2000)
 	lanes := int(number(t, "CAUSEWAY_FIDELITY_LANES", 2))
 	expect := os.Getenv("CAUSEWAY_FIDELITY_EXPECT_FAIL")
 	t.Logf("CAUSEWAY_FIDELITY_SEED=%d CAUSEWAY_FIDELITY_SEQUENCES=%d plays these sequences again", first, count)
@@ -127,6 +123,18 @@ func (c *campaign) report(t *testing.T, l *lane, s seq.Script, d *seq.Difference
 		t.Logf("found, as expected: %s", text)
 	default:
 		t.Logf("found, but it does not name %s: %s", c.expect, text)
+	}
+}
+
+// TestMended: what the sequences have found stays mended.
+func TestMended(t *testing.T) {
+	l := newLane(t, 0, "")
+	for _, m := range seq.MendedSoFar {
+		t.Run(m.Why, func(t *testing.T) {
+			if d := l.differs(m.Script(), true); d != nil {
+				t.Errorf("%s\nDIFFERENT AT %s", m.Script(), d)
+			}
+		})
 	}
 }
 

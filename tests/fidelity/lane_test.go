@@ -17,7 +17,7 @@ import (
 
 // sharing tells that sessions have to share one connection to each node: a script
 // must then leave no session pinned when it goes on to another one.
-var sharing = os.Getenv("CAUSEWAY_FIDELITY_POOL") == "1"
+var sharing = os.Getenv("CAUSEWAY_FIDELITY_POOL") != "wide"
 
 // poolLines are the lines of the configuration that make them.
 func poolLines() string {

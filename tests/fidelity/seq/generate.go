@@ -2,6 +2,7 @@ package seq
 
 import (
 	"math/rand/v2"
+	"slices"
 
 	"causeway/tests/session/raw"
 	"causeway/wire"
@@ -78,7 +79,7 @@ func Generate(seed uint64, o Options) Script {
 				break
 			}
 		}
-		step.On = on
+		step.On, step.runs = on, g.session.preparedText(step)
 		g.session.before = append(g.session.before, step)
 		g.session.state = g.session.state.after(step)
 		s.Steps = append(s.Steps, step)
@@ -89,6 +90,16 @@ func Generate(seed uint64, o Options) Script {
 		}
 	}
 	return s
+}
+
+// preparedText is the text of the statement that a step executes.
+func (s *session) preparedText(step Step) string {
+	for _, b := range slices.Backward(s.before) {
+		if b.op == opPrepare && b.stmt == step.stmt {
+			return b.text
+		}
+	}
+	return ""
 }
 
 // caps gives the sessions what well-known drivers ask for. Those that change

@@ -1,13 +1,11 @@
 package seq
 
-// calc marks a statement after which FOUND_ROWS() tells what no packet said.
-func (s Step) leavesTotal() Step { s.calc = true; return s }
-
-// diagKinds are about what a statement leaves for the next one.
+// diagKinds are about what a statement leaves for the next one. GET DIAGNOSTICS
+// needs the connection of the statement before, as the README's limits say.
 var diagKinds = []Kind{
 	one("ROW_COUNT()", 8, texts("SELECT ROW_COUNT()", "SELECT ROW_COUNT(), LAST_INSERT_ID()", "SELECT ROW_COUNT() AS n")...),
 	{"SQL_CALC_FOUND_ROWS", 8, func(g *Gen) []Step {
-		return []Step{t(pick(g, "SELECT SQL_CALC_FOUND_ROWS id FROM $1.words ORDER BY id LIMIT 2", "SELECT SQL_CALC_FOUND_ROWS id FROM $1.t ORDER BY id LIMIT 1")).leavesTotal(), q("SELECT FOUND_ROWS()")}
+		return []Step{t(pick(g, "SELECT SQL_CALC_FOUND_ROWS id FROM $1.words ORDER BY id LIMIT 2", "SELECT SQL_CALC_FOUND_ROWS id FROM $1.t ORDER BY id LIMIT 1")), q("SELECT FOUND_ROWS()")}
 	}},
 	{"FOUND_ROWS()", 8, func(g *Gen) []Step {
 		return []Step{t(pick(g, "SELECT id FROM $1.words ORDER BY id LIMIT 2", "SELECT id FROM $1.words ORDER BY id", "SELECT 1 UNION SELECT 2", "SELECT id FROM $1.words WHERE FALSE")), q(pick(g, "SELECT FOUND_ROWS()", "select found_rows() as n"))}
@@ -20,7 +18,7 @@ var diagKinds = []Kind{
 	}},
 	{"SHOW WARNINGS", 6, func(g *Gen) []Step { return []Step{g.diag()} }},
 	{"GET DIAGNOSTICS", 4, func(g *Gen) []Step {
-		return []Step{t(pick(g, "INSERT INTO $1.t (id) VALUES (1)", "SELECT CAST('q' AS SIGNED)", "UPDATE $1.t SET v = v + 1 WHERE id = 1")), q(pick(g, "GET DIAGNOSTICS @c = NUMBER, @d = ROW_COUNT", "GET DIAGNOSTICS CONDITION 1 @c = MYSQL_ERRNO, @d = MESSAGE_TEXT")).pin(PinUser), q("SELECT @c, @d")}
+		return []Step{t(pick(g, "INSERT INTO $1.t (id) VALUES (1)", "SELECT CAST('q' AS SIGNED)", "UPDATE $1.t SET v = v + 1 WHERE id = 1")).pin(PinUser), q(pick(g, "GET DIAGNOSTICS @c = NUMBER, @d = ROW_COUNT", "GET DIAGNOSTICS CONDITION 1 @c = MYSQL_ERRNO, @d = MESSAGE_TEXT")).pin(PinUser), q("SELECT @c, @d")}
 	}},
 	{"commands that leave warnings", 5, func(g *Gen) []Step {
 		return []Step{q("SELECT CAST('abc' AS SIGNED)"), pick(g, Step{op: opPing}, initDB("$1"), q("SET @a = 1")), g.diag()}

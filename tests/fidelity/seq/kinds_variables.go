@@ -27,7 +27,7 @@ var variables = []variable{
 	{"sql_select_limit", []string{"SET sql_select_limit = 2", "SET sql_select_limit = 1", "SET SQL_SELECT_LIMIT = DEFAULT"},
 		[]string{"SELECT id FROM $1.words ORDER BY id", "SELECT id FROM $2.t ORDER BY id DESC", "SELECT @@sql_select_limit"}},
 	{"foreign_key_checks", []string{"SET foreign_key_checks = 0", "SET foreign_key_checks = 1", "SET foreign_key_checks = OFF"},
-		[]string{"INSERT INTO $1.child (parent) VALUES (99)", "SELECT @@foreign_key_checks", "DELETE FROM $1.parent WHERE id = 2"}},
+		[]string{"UPDATE $1.child SET parent = 99 WHERE parent < 10", "SELECT @@foreign_key_checks", "DELETE FROM $1.parent WHERE id = 2"}},
 	{"unique_checks", []string{"SET unique_checks = 0", "SET unique_checks = 1"}, []string{"SELECT @@unique_checks"}},
 	{"lc_time_names", []string{"SET lc_time_names = 'de_DE'", "SET lc_time_names = 'fr_FR'", "SET lc_time_names = DEFAULT", "SET lc_time_names = 'xx_YY'"},
 		[]string{"SELECT DAYNAME(d), MONTHNAME(d) FROM $1.times WHERE id = 1", "SELECT DATE_FORMAT('2024-05-06', '%W %M')", "SELECT @@lc_time_names"}},

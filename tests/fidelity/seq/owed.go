@@ -82,7 +82,7 @@ var (
 	harmless       = regexp.MustCompile(`^(DO 1|SELECT 1)$`)
 	rowCount       = regexp.MustCompile(`ROW_COUNT`)
 	diagnostics    = regexp.MustCompile(`SHOW (WARN|ERR|COUNT)|@@(warning|error)_count|DIAGNOSTICS`)
-	signals        = regexp.MustCompile(`signals\(\)`)
+	signals        = regexp.MustCompile(`(signals|put)\(\)`)
 	saysReadOnly   = regexp.MustCompile(`READ ONLY|read_only = 1`)
 	needsSource    = regexp.MustCompile(`(LOCK\(|:=|INTO (@|OUT|DUMP)).* FROM | FROM .*(LOCK\(|:=|INTO (@|OUT|DUMP))`)
 )
@@ -90,6 +90,17 @@ var (
 // isOwed tells whether a step would only show what is known.
 func isOwed(s *session, next Step) bool {
 	return slices.ContainsFunc(OwedNow, func(o Owed) bool { return o.meets(s, next) })
+}
+
+// meetsOwed tells whether a script shows what is known.
+func (s Script) meetsOwed() bool {
+	var sessions [Sessions]session
+	return slices.ContainsFunc(s.Steps, func(step Step) bool {
+		m := &sessions[step.On]
+		owed := isOwed(m, step)
+		m.before, m.state = append(m.before, step), m.state.after(step)
+		return owed
+	})
 }
 
 func has(s Step, what *regexp.Regexp) bool { return what.MatchString(s.text) }

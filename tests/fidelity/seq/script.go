@@ -2,6 +2,7 @@ package seq
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"causeway/wire"
@@ -21,14 +22,19 @@ type Script struct {
 
 // state is what a session has pinned after the steps so far.
 type state struct {
-	pins Pin
-	off  bool // autocommit = 0
+	pins  Pin
+	off   bool // autocommit = 0
+	users bool // user variables were set to literals
+	moved bool // may be in another schema than $1
 }
 
 // after folds one step in.
 func (st state) after(s Step) state {
-	if s.resets {
-		return state{}
+	switch s.op {
+	case opReset: // the schema stays
+		return state{moved: st.moved}
+	case opChangeUser:
+		return state{moved: s.text != "$1"}
 	}
 	frees := s.frees
 	if st.pins&s.unless != 0 {
@@ -51,11 +57,53 @@ func (st state) after(s Step) state {
 		frees |= PinNext
 	}
 	ends := frees&PinTrx != 0
-	st.pins = st.pins&^frees | s.pins
+	st.pins = st.pins&^frees | s.pins | st.outOfSight(s)
+	st.users = st.users || setsUser.MatchString(s.runsText())
+	st.moved = st.moved || s.op == opInitDB || moves.MatchString(s.runsText())
 	if st.off && !ends && s.auto == 0 {
 		st.pins |= PinTrx
 	}
 	return st
+}
+
+var (
+	setsUser      = regexp.MustCompile(`(?i)^SET .*@[a-z` + "`" + `]`)
+	readsLiterals = regexp.MustCompile(`(?i)^SET .*(sql_mode|names|charset|character.set|collation_connection)`)
+	unsetUser     = regexp.MustCompile(`^INSERT .*@[a-d]`)
+	moves         = regexp.MustCompile(`(?i)^USE `)
+	routine       = regexp.MustCompile(`(\$[12])\.(put|two_results|signals|writes|plus_one)\(`)
+)
+
+// outOfSight is PinUser after what ties a session to its connection though the
+// text does not look like it: what literals mean has changed, so that user
+// variables cannot be replayed any more; a write read a user variable that may be
+// unset, which has a type from then on; or a routine of another schema ran, of
+// which MySQL says no more than that the session's state changed.
+func (st state) outOfSight(s Step) Pin {
+	text := s.runsText()
+	if st.users && readsLiterals.MatchString(text) {
+		return PinUser
+	}
+	if unsetUser.MatchString(text) {
+		return PinUser
+	}
+	for _, m := range routine.FindAllStringSubmatch(text, -1) {
+		if m[1] != "$1" || st.moved {
+			return PinUser
+		}
+	}
+	return 0
+}
+
+// runsText is the text that a step runs.
+func (s Step) runsText() string {
+	switch s.op {
+	case opPrepare:
+		return ""
+	case opExecute, opExecuteSame, opCursor:
+		return s.runs
+	}
+	return s.text
 }
 
 // Valid tells whether a polite script is one: a shorter one may have lost the

@@ -4,12 +4,13 @@ import "slices"
 
 // Shrink looks for a shorter script that still fails, within so many tries. It
 // leaves out whole sessions, then ever smaller runs of steps; a polite script
-// stays polite. The result is the script itself if nothing could go.
+// stays polite, and one without what is owed does not come to that. The result is the script itself if nothing could go.
 func Shrink(s Script, tries int, fails func(Script) bool) Script {
+	owed := s.meetsOwed()
 	attempt := func(steps []Step) bool {
 		candidate := s
 		candidate.Steps = steps
-		if tries <= 0 || len(steps) == len(s.Steps) || len(steps) == 0 || !candidate.Valid() {
+		if tries <= 0 || len(steps) == len(s.Steps) || len(steps) == 0 || !candidate.Valid() || !owed && candidate.meetsOwed() {
 			return false
 		}
 		tries--

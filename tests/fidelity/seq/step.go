@@ -79,10 +79,10 @@ type Step struct {
 	auto   int      // 1: autocommit goes on, -1: off
 	table  bool     // touches a table: uses up what SET TRANSACTION said
 	resets bool     // ends all that a session has
-	calc   bool     // leaves a total that is in no packet
 	ddl    bool     // may leave tables behind
 	xa     bool     // may leave a prepared transaction behind
 	forget []string // variables that it sets; see Hooks
+	runs   string   // the text of the prepared statement that it executes; Generate fills it in
 }
 
 // String writes a step as a line of a script.

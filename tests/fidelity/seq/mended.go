@@ -1,0 +1,66 @@
+package seq
+
+// Mended is a mistake that the sequences have found, as short as it gets, with a
+// word for what went wrong.
+type Mended struct {
+	Why   string
+	Steps []Step
+}
+
+// Script is what showed it.
+func (m Mended) Script() Script { return Owed{Shows: m.Steps}.Script() }
+
+// by makes steps of a session's, 0 for A and so on.
+func by(on int, steps ...Step) []Step {
+	for i := range steps {
+		steps[i].On = on
+	}
+	return steps
+}
+
+// turns puts the turns of sessions one after the other.
+func turns(list ...[]Step) []Step {
+	var steps []Step
+	for _, l := range list {
+		steps = append(steps, l...)
+	}
+	return steps
+}
+
+// MendedSoFar are played over one shared connection.
+var MendedSoFar = []Mended{
+	{"USE of the schema that a session is in, on a connection that was in another one",
+		turns(by(1, write), by(0, write), by(1, initDB("$1")), by(0, t("INSERT INTO t (v) VALUES (3)"), t("SELECT v FROM $1.t ORDER BY id")), by(1, t("SELECT v FROM t ORDER BY id")))},
+	{"an insert id, after the warnings of its INSERT have become void",
+		turns(by(0, t("INSERT IGNORE INTO $1.t (id, v) VALUES (NULL, 'abc')"), aRead), by(1, write), by(0, t("UPDATE $1.t SET v = 5 WHERE id = LAST_INSERT_ID()"), q("SELECT LAST_INSERT_ID()")))},
+	{"the id of an INSERT that failed",
+		turns(by(0, write), by(1, write), by(0, t("INSERT INTO $1.t (id, v) VALUES (NULL, 5), (2, 6)")), by(1, write), by(0, q("SELECT LAST_INSERT_ID()")))},
+	{"ROW_COUNT() beside an insert id that had to be brought",
+		turns(by(0, write, write), by(1, write), by(0, t("DELETE FROM $1.t WHERE id = 3"), q("SELECT ROW_COUNT(), LAST_INSERT_ID()")))},
+	{"insert_id after a write that does not use it", by(0, q("SET insert_id = 70001"), t("UPDATE $1.t SET v = 5 WHERE id = 2"), write, write)},
+	{"LIMIT of SHOW WARNINGS whose connection is gone",
+		turns(by(0, t("SELECT CAST(s AS SIGNED) FROM $1.words ORDER BY id")), by(1, t("SELECT CAST(s AS SIGNED) FROM $1.words ORDER BY id"), t("SELECT v FROM $1.t ORDER BY id"), write),
+			by(0, q("SHOW WARNINGS LIMIT 1"), q("SHOW WARNINGS LIMIT 1, 1"), q("SHOW WARNINGS LIMIT 5 OFFSET 2")))},
+	{"SHOW WARNINGS in another character set, from another connection",
+		turns(by(0, q("SET NAMES sjis"), t("SELECT CAST('x' AS SIGNED), id FROM $1.words ORDER BY id")), by(1, aRead, write), by(0, warnings))},
+	{"collation_connection alone on a connection that was reset",
+		turns(by(0, t("SELECT $1.writes(id) FROM $1.words ORDER BY id")), by(1, q("SET collation_connection = utf8mb4_bin"), t("SELECT s, l FROM $1.words ORDER BY id")))},
+	{"character_set_results alone after SET NAMES COLLATE",
+		turns(by(0, q("SET NAMES utf8mb4 COLLATE utf8mb4_bin"), q("SET character_set_results = utf8mb4"), write), by(1, write), by(0, t("SELECT s FROM $1.words ORDER BY id")))},
+	{"a SELECT of the counts clears them", turns(by(0, q("DROP TABLE $1.nosuch")), by(1, write), by(0, q("SELECT @@error_count"), q("SELECT @@warning_count")))},
+	{"ROW_COUNT() after COM_INIT_DB", turns(by(0, write, initDB("$1")), by(1, write), by(0, q("SELECT ROW_COUNT()")))},
+	{"FOUND_ROWS() after writes", by(0, aRead, write, q("SELECT FOUND_ROWS()"), aRead, t("UPDATE $1.t SET v = v WHERE id < 3"), q("SELECT FOUND_ROWS()"))},
+	{"the total of SQL_CALC_FOUND_ROWS after a write", by(0, t("SELECT SQL_CALC_FOUND_ROWS id FROM $1.words ORDER BY id LIMIT 2"), write, q("SELECT FOUND_ROWS()"))},
+	{"FOUND_ROWS() after COM_RESET_CONNECTION", by(0, aRead, resetStep, q("SELECT FOUND_ROWS()"))},
+	{"the count of warnings that COM_RESET_CONNECTION clears", by(0, warns, resetStep, initDB("$1"))},
+	{"an error counts as a warning in the OK of COM_INIT_DB, whoever told it",
+		by(0, Step{op: opPrepare, stmt: "a", text: "SELECT 1"}, Step{op: opFetch, stmt: "a", num: 1}, initDB("$2"))},
+	{"the insert id of LOAD DATA", turns(by(0, Step{op: opLoad, text: "LOAD DATA LOCAL INFILE 'x' INTO TABLE $1.t (v)", table: true}.bound(arg{str("").param, "1\n2\n"})), by(1, write), by(0, q("SELECT LAST_INSERT_ID()")))},
+	{"a SAVEPOINT before the transaction of autocommit = 0", by(0, q("SET autocommit = 0"), q("SAVEPOINT a"), commit, q("ROLLBACK TO a"))},
+	{"the warning of FOUND_ROWS()", by(0, aRead, q("SELECT FOUND_ROWS()"), warnings)},
+	{"ROW_COUNT() after an error that began nothing", by(0, q("SELECT 'open"), q("SELECT ROW_COUNT(), LAST_INSERT_ID()"), q("SET autocommit = 0"), t("INSERT INTO $1.t (s) VALUES (REPEAT('long', 20))"), q("SELECT ROW_COUNT()"))},
+	{"a transaction that a failed statement began", by(0, q("SET autocommit = 0"), t("INSERT INTO $1.t (s) VALUES (REPEAT('long', 20))"), commit, q("SET innodb_lock_wait_timeout = 7"))},
+	{"a transaction that was begun by several statements of which the last failed",
+		by(0, t("BEGIN; INSERT INTO $1.t (v) VALUES (5); SELECT * FROM $1.nosuch"), t("SELECT COUNT(*) FROM $1.t"), back, t("SELECT COUNT(*) FROM $1.t"))},
+	{"diagnostics on a connection that nobody has taken", by(0, warns, q("SELECT ROW_COUNT(), LAST_INSERT_ID()"))},
+}
