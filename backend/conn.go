@@ -89,6 +89,7 @@ type Conn struct {
 	base    map[string]string // values of variables that no session has set; shared, see Open
 	charset [4]string         // and of charsetVariables, which the login sets
 	state   *State
+	asked   uint64         // see Asked
 	closing []uint32       // ids to be closed with the next command
 	eachRow func([]string) // see QueryAll
 
@@ -339,8 +340,13 @@ func (c *Conn) queryPrefix(cmd wire.Command) string {
 	return ""
 }
 
+// Asked grows with each command of Causeway's own. As long as it stays, the last
+// statement here is the session's.
+func (c *Conn) Asked() uint64 { return c.asked }
+
 // SendBytes queues a command as a payload.
 func (c *Conn) SendBytes(payload []byte) error {
+	c.asked++
 	if err := c.sendCloses(); err != nil {
 		return err
 	}

@@ -25,25 +25,32 @@ type Leftover struct {
 	owner *Owner
 	done  chan struct{}
 	once  sync.Once // closes done
-	// dropped: its session does not care any more.
-	dropped atomic.Bool
+	// dropped are the kinds that its session does not care for any more.
+	dropped atomic.Uint32
+	count   int // conditions in the diagnostics area, see NewLeftover
 
 	// Valid once Await returned nil.
 	InsertID, FoundRows string
-	Warnings            [][]string
+	Conditions          []Condition
 	err                 error
 }
 
-// NewLeftover returns what to give to Put.
-func NewLeftover(kind LeftoverKind, owner *Owner) *Leftover {
-	return &Leftover{Kind: kind, owner: owner, done: make(chan struct{})}
+// NewLeftover returns what to give to Put. conditions is how many warnings and
+// errors there are, as far as the session knows.
+func NewLeftover(kind LeftoverKind, owner *Owner, conditions int) *Leftover {
+	return &Leftover{Kind: kind, owner: owner, done: make(chan struct{}), count: conditions}
 }
 
-// Drop tells that nobody will ask.
-func (l *Leftover) Drop() {
+// Drop tells that nobody will ask for these kinds; for others somebody may.
+func (l *Leftover) Drop(kind LeftoverKind) {
 	if l != nil {
-		l.dropped.Store(true)
+		l.dropped.Or(uint32(kind))
 	}
+}
+
+// wanted are the kinds that somebody may ask for.
+func (l *Leftover) wanted() LeftoverKind {
+	return l.Kind &^ LeftoverKind(l.dropped.Load())
 }
 
 // Await waits until the connection's next session has read it.
@@ -78,13 +85,14 @@ func (l *Leftover) end(err error) {
 
 // Capture reads what its session may still ask for of a connection.
 func (c *Conn) Capture(l *Leftover) error {
-	if l.dropped.Load() {
+	kind := l.wanted()
+	if kind == 0 {
 		l.end(nil)
 		return nil
 	}
 	c.SetDeadline(deadlineIn(c.cfg.ConnectTimeout))
 	defer c.SetDeadline(noDeadline)
-	err := c.captureInto(l)
+	err := c.captureInto(l, kind)
 	if err != nil {
 		c.Broken = true
 	}
@@ -92,24 +100,22 @@ func (c *Conn) Capture(l *Leftover) error {
 	return err
 }
 
-// captureInto asks in this order because SHOW WARNINGS leaves the diagnostics
-// alone, and a SELECT does not.
-func (c *Conn) captureInto(l *Leftover) error {
-	if l.Kind&LeftWarnings != 0 {
-		rows, err := c.QueryAll("SHOW WARNINGS")
-		if err != nil {
+// captureInto asks for the diagnostics first: SELECT LAST_INSERT_ID() would leave
+// nothing of them.
+func (c *Conn) captureInto(l *Leftover, kind LeftoverKind) error {
+	if kind&LeftWarnings != 0 {
+		var err error
+		if l.Conditions, l.FoundRows, err = c.Conditions(l.count); err != nil {
 			return err
 		}
-		l.Warnings = rows
-	}
-	if l.Kind&LeftFoundRows != 0 {
+	} else if kind&LeftFoundRows != 0 {
 		row, err := c.Query("SELECT FOUND_ROWS()")
 		if err != nil {
 			return err
 		}
 		l.FoundRows = row[0]
 	}
-	if l.Kind&LeftInsertID != 0 {
+	if kind&LeftInsertID != 0 {
 		row, err := c.Query("SELECT LAST_INSERT_ID()")
 		if err != nil {
 			return err

@@ -66,6 +66,7 @@ func (s *session) command(f wire.Frame, now time.Time) error {
 
 // ping answers with the last statement's warning count, as MySQL does.
 func (s *session) ping() error {
+	s.rowCount, s.lastAsked = 0, notHere
 	ok := wire.OK{Status: s.status, Warnings: s.told}
 	return s.send(ok.Append(s.scratch[:0], s.login.Caps))
 }
@@ -74,12 +75,12 @@ func (s *session) ping() error {
 func (s *session) refuseCommand(cmd wire.Command) error {
 	switch cmd {
 	case wire.ComBinlogDump, wire.ComBinlogDumpGTID, wire.ComRegisterReplica, wire.ComTableDump, wire.ComClone, wire.ComSubscribeGroup:
-		return s.fail(wire.NewError(wire.ErrNotSupportedYet,
+		return s.failAdding(wire.NewError(wire.ErrNotSupportedYet,
 			"Causeway does not relay %s: replicas and binary log readers must connect to a MySQL server directly", cmd))
 	case wire.ComProcessKill:
-		return s.fail(wire.NewError(wire.ErrNotSupportedYet, "Causeway does not relay %s: use KILL", cmd))
+		return s.failAdding(wire.NewError(wire.ErrNotSupportedYet, "Causeway does not relay %s: use KILL", cmd))
 	}
-	return s.fail(wire.NewError(wire.ErrUnknownCommand, "Unknown command"))
+	return s.failAdding(wire.NewError(wire.ErrUnknownCommand, "Unknown command"))
 }
 
 // query serves COM_QUERY.
@@ -154,7 +155,7 @@ func (s *session) holdSetTransaction(class *classifier.Class, text []byte) bool 
 // those it holds are told.
 func (s *session) setOption(f wire.Frame, now time.Time) error {
 	if len(f.Payload) < 3 || f.Payload[1] > 1 || f.Payload[2] != 0 {
-		return s.fail(wire.NewError(wire.ErrUnknownCommand, "Unknown command"))
+		return s.failAdding(wire.NewError(wire.ErrUnknownCommand, "Unknown command"))
 	}
 	caps := s.login.Caps | wire.CapMultiStatements
 	if f.Payload[1] == 1 {
@@ -191,21 +192,26 @@ func (s *session) tellOption(c *backend.Conn, payload []byte) error {
 	return nil
 }
 
-// sendEOF answers COM_SET_OPTION as MySQL does.
+// sendEOF answers COM_SET_OPTION as MySQL does, with the last statement's warning
+// count.
 func (s *session) sendEOF() error {
+	s.rowCount, s.lastAsked = -1, notHere
 	if s.login.Caps.Has(wire.CapDeprecateEOF) {
-		ok := wire.OK{Header: wire.HeaderEOF, Status: s.status}
+		ok := wire.OK{Header: wire.HeaderEOF, Status: s.status, Warnings: s.told}
 		return s.send(ok.Append(nil, s.login.Caps))
 	}
-	return s.send(wire.AppendEOF(nil, 0, s.status))
+	return s.send(wire.AppendEOF(nil, s.told, s.status))
 }
 
 // resetConnection serves COM_RESET_CONNECTION: all state goes, the token and
 // the schema stay. What the session holds is reset before the answer, so that
 // its locks and its transaction are gone by then.
 func (s *session) resetConnection() error {
-	schema := s.state.Schema
+	schema, found := s.state.Schema, s.found
 	s.closeBackends()
+	if found.known { // it stays
+		s.found.value = found.value
+	}
 	s.closeStmts()
 	s.reset()
 	s.state = s.resetState(schema)

@@ -28,7 +28,7 @@ func (s *session) run1(j *job) error {
 	}
 	s.settleDoubt()
 	if s.trackers.due && s.trackers.on == nil && s.home != nil && !s.home.Broken && j.class.Kind != classifier.Diagnostics {
-		s.rearmTrackers()
+		s.rearmTrackers(j)
 	}
 	v := s.view()
 	f := s.facts(v)
@@ -44,6 +44,11 @@ func (s *session) run1(j *job) error {
 		s.endReadTrx("COMMIT")
 	case p.move:
 		s.moveReadTrx()
+	}
+	if isGetDiagnostics(j) {
+		if done, err := s.getDiagnostics(j); done {
+			return err
+		}
 	}
 	switch p.target {
 	case toReplica:
@@ -85,13 +90,6 @@ func (s *session) refuse(c *classifier.Class) error {
 		"Causeway: cannot execute this statement in a READ ONLY transaction that has read from a replica; run it before the first read, or use START TRANSACTION READ WRITE"))
 }
 
-// refuseWith answers a statement by an error of our own, which SHOW WARNINGS
-// then tells again.
-func (s *session) refuseWith(e *wire.Error) error {
-	s.refused = e
-	return s.fail(e)
-}
-
 // noteLocal counts a statement that was answered here.
 func (s *session) noteLocal(r reason) {
 	s.route.reason, s.route.node = r, ""
@@ -106,25 +104,33 @@ func (s *session) runOnHome(j *job) error {
 	if err != nil {
 		return s.answerError(j, err)
 	}
-	if j.want == expectResult && j.class.Kind == classifier.Diagnostics && (c != s.last || c.Turn != s.lastTurn) {
-		if !s.leftNothing(j) {
+	about := asksAboutLast(j)
+	if about && j.class.Kind == classifier.Diagnostics && !s.holds(c, asksFor(j.class)) {
+		if _, own := parseOwn(s.textOf(j)); own || isShowDiagnostics(j.class) {
 			return s.diagnosticsLost(j)
-		}
-		if err := s.clearDiagnostics(c); err != nil {
-			return s.answerError(j, err)
 		}
 	}
 	s.checkTrackers(c, j)
 	if err := s.startTrx(c, j); err != nil {
 		return s.answerError(j, err)
 	}
-	if j.want == expectResult && (mayUseInsertID(j.class) || j.class.Kind == classifier.Read && s.isOn("sql_auto_is_null")) {
+	usesID := mayUseInsertID(j.class) || j.class.Kind == classifier.Read && s.isOn("sql_auto_is_null") || about && isInsert(j)
+	if j.want == expectResult && usesID {
 		if err := s.bringInsertID(c, j.class); err != nil {
 			return s.answerError(j, err)
 		}
 	}
-	if isInsert(j) {
+	switch {
+	case about:
+		if err := s.bringDiagnostics(c, j); err != nil {
+			return s.answerError(j, err)
+		}
+	case isInsert(j):
 		s.pipeInsertID(c)
+	case j.want == expectColumns:
+		if err := s.beforeFieldList(c); err != nil {
+			return s.answerError(j, err)
+		}
 	}
 	return s.runOn(c, j)
 }
@@ -195,7 +201,10 @@ func (s *session) exchange(c *backend.Conn, j *job, plain bool) error {
 	*r = relay{
 		from: c.Conn, fromCaps: c.Caps, to: s.client, toCaps: s.login.Caps,
 		onOK: r.onOK, track: r.track, scratch: r.scratch, statementID: r.statementID,
-		finish: mayHaveCommitted(j.class),
+		finish: mayHaveCommitted(j.class), first: firstEOF{before: c.Status},
+	}
+	if !s.login.Caps.Has(wire.CapDeprecateEOF) {
+		r.first.expect(j.class)
 	}
 	if j.want == expectSimple && j.class == useClass {
 		r.fixWarnings, r.warnings = true, s.told // COM_INIT_DB leaves the diagnostics alone
@@ -208,7 +217,7 @@ func (s *session) exchange(c *backend.Conn, j *job, plain bool) error {
 	}
 	live := c.Node.Live
 	s.current = c
-	s.tracked = trackedNews{}
+	s.tracked = trackedNews{matched: -1}
 	s.preparedOn = nil
 	s.busyOn.Store(c)
 	s.plainRead.Store(!r.finish)
@@ -322,14 +331,11 @@ func (s *session) sendCommand(c *backend.Conn, j *job) error {
 func (s *session) finish(c *backend.Conn, j *job) {
 	r := &s.relay
 	s.applyNews(c, j)
-	s.noteCounts(j)
+	s.noteCounts(c, j)
 	if r.err == nil && j.want != expectPrepare && j.want != expectText {
 		c.Status = r.ok.Status
 	}
-	if j.class.Kind != classifier.Diagnostics && (j.want == expectResult || j.want == expectPrepare) {
-		s.last, s.lastTurn, s.refused = c, c.Turn, nil
-		s.lastLeft.Drop()
-		s.lastLeft = nil
+	if !keepsDiagnostics(j, r.err) && (j.want == expectResult || j.want == expectPrepare) {
 		if c.Node.Role != backend.RoleReplica || s.relay.extraWarnings == 0 {
 			s.stale = nil
 		}
@@ -348,43 +354,6 @@ func (s *session) finish(c *backend.Conn, j *job) {
 	}
 	s.inTrx.Store(s.status.Has(wire.StatusInTrans))
 	s.observe(c, j)
-}
-
-// noteCounts keeps what ROW_COUNT() and its like say after a statement.
-func (s *session) noteCounts(j *job) {
-	r := &s.relay
-	s.told = r.ok.Warnings
-	if r.err != nil {
-		s.told = 1
-	}
-	if !keepsDiagnostics(j.class) {
-		s.warnings, s.errors = r.ok.Warnings, 0
-		if r.err != nil {
-			s.warnings, s.errors = 1, 1
-		}
-	}
-	if j.want != expectResult {
-		return
-	}
-	if r.ok.Header == wire.HeaderEOF && !isShowDiagnostics(j.class) {
-		s.calcFound = j.class.Is(classifier.FoundRows)
-	}
-	switch {
-	case r.err != nil:
-		s.rowCount = -1
-	case r.ok.Header == wire.HeaderEOF:
-		s.rowCount, s.foundRows, s.matched = -1, r.rows, false
-	default:
-		s.rowCount = int64(r.ok.AffectedRows)
-		s.matched = s.matched || j.class.Kind != classifier.Do && j.class.Kind != classifier.Set
-	}
-}
-
-// keepsDiagnostics: SHOW WARNINGS and its like, and GET DIAGNOSTICS, leave what
-// they tell of as it is.
-func keepsDiagnostics(c *classifier.Class) bool {
-	return c.Kind == classifier.Diagnostics && !c.Is(classifier.MultiStatement) &&
-		(strings.HasPrefix(c.Digest, "show ") || strings.HasPrefix(c.Digest, "get ") || strings.Contains(c.Digest, "warning_count") || strings.Contains(c.Digest, "error_count"))
 }
 
 // observe counts the statement and its time.

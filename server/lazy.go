@@ -111,7 +111,6 @@ func (s *session) answeredHere(class *classifier.Class) error {
 // diagnostics.
 func (s *session) noteHere() {
 	s.srv.metrics.count(localTarget, reasonLocal)
-	s.last, s.refused, s.stale = nil, nil, nil
-	s.lastLeft.Drop()
-	s.lastLeft, s.warnings, s.errors, s.told, s.rowCount, s.calcFound = nil, 0, 0, 0, 0, false
+	s.forgetConditions()
+	s.stale, s.told, s.rowCount = nil, 0, 0
 }

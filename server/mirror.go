@@ -38,13 +38,7 @@ func (s *session) followCharset(c *classifier.Class) {
 	if c.Kind != classifier.Set || !slices.Contains(c.Names, "character_set_connection") && !slices.Contains(c.Names, "collation_connection") {
 		return
 	}
-	if s.warnings > 0 { // they would be lost
-		left := backend.NewLeftover(backend.LeftWarnings, s.owner)
-		if s.home.Capture(left) == nil {
-			s.lastLeft = left
-		}
-	}
-	s.last = nil // the server knows of our own question now
+	s.keepDiagnostics(s.home) // the server knows of our own question now
 	s.bound(s.home)
 	defer s.home.SetDeadline(noDeadline)
 	row, err := s.home.Query("SELECT @@character_set_client, @@character_set_connection, @@character_set_results, @@collation_connection")

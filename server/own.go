@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"causeway/backend"
 	"causeway/classifier"
 	"causeway/wire"
 )
@@ -154,23 +155,27 @@ func (s *session) values(j *job, q ownQuery, values []string) error {
 	return s.packets(columns, [][]byte{row}, warnings)
 }
 
+// foundRowsWarning is what a statement leaves that asks for FOUND_ROWS().
+var foundRowsWarning = backend.Condition{
+	Level: "Warning", Code: "1287", Message: "FOUND_ROWS() is deprecated and will be removed in a future release. Consider using COUNT(*) instead.",
+}
+
 // afterOwn notes what such a statement does to the diagnostics itself: a SELECT
 // clears them, but for the counts if it asks for those; FOUND_ROWS() is deprecated.
 func (s *session) afterOwn(q ownQuery) (warnings uint16) {
+	s.rowCount, s.lastAsked = -1, notHere
+	s.setFound(foundRows{known: true, value: 1})
 	if q.show {
-		s.rowCount, s.foundRows = -1, 1
 		return 0
 	}
-	s.rowCount, s.foundRows, s.calcFound, s.matched = -1, 1, false, false
-	s.last = nil
-	s.lastLeft.Drop()
-	s.lastLeft = nil
+	counts := [2]uint16{s.warnings, s.errors}
+	s.forgetConditions()
 	switch {
 	case q.has("found_rows"):
-		warnings = 1
-		s.warnings = 1
-	case !q.has("warning_count") && !q.has("error_count"):
-		s.warnings, s.errors = 0, 0
+		s.warnings, warnings = 1, 1
+		s.earlier = []backend.Condition{foundRowsWarning}
+	case q.has("warning_count") || q.has("error_count"):
+		s.warnings, s.errors = counts[0], counts[1]
 	}
 	return warnings
 }

@@ -76,6 +76,9 @@ type relay struct {
 	// extraWarnings is added to the warning count of the last OK.
 	extraWarnings uint16
 
+	// first is for the EOF after the columns.
+	first firstEOF
+
 	// What came back.
 	ok       wire.OK // the last one, without its slices
 	rows     uint64  // of the last result set
@@ -164,7 +167,7 @@ func (r *relay) step() (bool, error) {
 	}
 	if !r.isControl(b[wire.HeaderSize], n) {
 		if r.boundary {
-			return true, r.endColumns(r.ok.Status)
+			return true, r.endColumns(r.statusAhead())
 		}
 		r.pass(b, n)
 		return true, nil
@@ -246,7 +249,7 @@ func (r *relay) failed(payload []byte) error {
 		return r.malformed("%v", err)
 	}
 	if r.boundary {
-		if err := r.endColumns(r.ok.Status); err != nil {
+		if err := r.endColumns(r.statusAhead()); err != nil {
 			return err
 		}
 	}
@@ -308,6 +311,7 @@ func (r *relay) finishResult(b []byte, ok *wire.OK) error {
 			return err
 		}
 	}
+	r.first.results++
 	r.ok = *ok
 	r.ok.Info, r.ok.Track = nil, nil
 	last := !ok.Status.Has(wire.StatusMoreResults)
@@ -387,7 +391,7 @@ func (r *relay) endColumns(status wire.Status) error {
 	r.boundary = false
 	const size = wire.HeaderSize + 5
 	p := wire.AppendHeader(r.scratch[:0], 5, r.seq+r.delta)
-	p = wire.AppendEOF(p, 0, status&(wire.StatusAutocommit|wire.StatusInTrans|wire.StatusMoreResults))
+	p = wire.AppendEOF(p, 0, status&firstFlags|r.addStatus)
 	r.scratch = p
 	r.delta++
 	if r.from.Headroom() < size {

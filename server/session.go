@@ -48,7 +48,10 @@ type session struct {
 	homeLast   *backend.Conn            // the last one to the source, may be given back
 	last       *backend.Conn            // ran the last statement, may be given back
 	lastTurn   uint64                   // of last, see backend.Conn.Turn
+	lastAsked  uint64                   // of last, see Conn.Asked: as long as it stays, ROW_COUNT() there is rowCount
 	lastLeft   *backend.Leftover        // what was left on last when it was given back
+	earlier    []backend.Condition      // conditions that are on no connection, before those of last
+	found      foundRows
 	insert     insertID
 	pipedID    string // see pipeInsertID
 	pinned     pinnedPointer
@@ -62,15 +65,11 @@ type session struct {
 	homeOnly  reason        // why all reads stay on the source connection
 	sticky    stickyState   // what of the source connection cannot be replayed
 	doubt     *doubt
-	warnings  uint16      // of the last statement
-	errors    uint16      // among them
-	told      uint16      // warnings that the last answer told of
-	rowCount  int64       // ROW_COUNT() after it
-	foundRows uint64      // FOUND_ROWS() after it, unless calcFound
-	calcFound bool        // it had SQL_CALC_FOUND_ROWS
-	matched   bool        // FOUND_ROWS() may be what an UPDATE since then has matched
-	refused   *wire.Error // the last statement got an error of our own
-	stale     *staleNote  // the last statement was served stale
+	warnings  uint16     // of the last statement
+	errors    uint16     // among them
+	told      uint16     // warnings that the last answer told of
+	rowCount  int64      // ROW_COUNT() after it
+	stale     *staleNote // the last statement was served stale
 
 	stmts      map[uint32]*stmt
 	nextStmt   uint32
@@ -117,14 +116,14 @@ func (s *session) reset() {
 	s.state = backend.EmptyState.WithSchema(s.login.Database)
 	s.modeState = nil
 	s.readTrx, s.nextTrx, s.oneShot, s.lazy, s.aborted = nil, nil, false, nil, ""
-	s.homeOnly, s.sticky, s.stale, s.refused = reasonNone, stickyState{}, nil, nil
+	s.homeOnly, s.sticky, s.stale = reasonNone, stickyState{}, nil
 	s.last, s.stmts = nil, nil
 	s.wants, s.trackers = defaultWants(), trackerCheck{}
 	s.status = wire.StatusAutocommit
 	if s.isOff("autocommit", s.view()) {
 		s.status = 0
 	}
-	s.rowCount, s.foundRows, s.matched = 0, 0, false
+	s.rowCount, s.told = 0, 0
 	s.inTrx.Store(false)
 }
 

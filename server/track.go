@@ -20,12 +20,16 @@ type trackedNews struct {
 	schema       bool // the schema was
 	insertID     bool // an OK had an insert id
 	stateChanged bool
+	matched      int64 // see matchedRows
 }
 
 // onOK takes in an OK before it is forwarded, so that the token has grown by
 // the time the client can know of its write.
 func (s *session) onOK(ok *wire.OK) error {
 	s.tracked.insertID = s.tracked.insertID || ok.LastInsertID != 0
+	if len(ok.Info) > 0 {
+		s.tracked.matched = matchedRows(ok.Info)
+	}
 	if len(ok.Track) == 0 {
 		return nil
 	}
@@ -176,16 +180,20 @@ func (s *session) checkTrackers(c *backend.Conn, j *job) {
 	case s.trackers.on != c || s.trackers.turn != c.Turn:
 		s.trackers = trackerCheck{}
 	case j.class.Kind != classifier.Diagnostics:
-		s.rearmTrackers()
+		s.rearmTrackers(j)
 	}
 }
 
 // rearmTrackers sets the trackers as Causeway needs them, if they are not, and
 // learns what the client wants to be told. It runs before the next statement
 // but those that look at the diagnostics of the last one, which it clears.
-func (s *session) rearmTrackers() {
+func (s *session) rearmTrackers(j *job) {
 	check := s.trackers
 	s.trackers = trackerCheck{}
+	s.keepFound(s.home)
+	if j.want != expectResult && j.want != expectPrepare {
+		s.keepDiagnostics(s.home) // such a command leaves them
+	}
 	s.bound(s.home)
 	defer s.home.SetDeadline(noDeadline)
 	armed, have, err := s.home.Trackers()

@@ -1,0 +1,164 @@
+package server
+
+import (
+	"context"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"causeway/backend"
+	"causeway/classifier"
+	"causeway/wire"
+)
+
+// foundRows is where FOUND_ROWS() of the session is known: it stays until the
+// next statement that sets it, whatever runs in between.
+type foundRows struct {
+	known bool
+	value uint64 // if known
+
+	on    *backend.Conn // ran the statement
+	turn  uint64
+	asked uint64
+	left  *backend.Leftover // whoever took the connection has read it
+}
+
+// hasFound tells whether FOUND_ROWS() on c is the session's.
+func (s *session) hasFound(c *backend.Conn) bool { return c == s.found.on && c.Turn == s.found.turn }
+
+func (s *session) setFound(f foundRows) {
+	s.found.left.Drop(backend.LeftFoundRows)
+	s.found = f
+}
+
+// foundValue returns FOUND_ROWS().
+func (s *session) foundValue() (uint64, error) {
+	if s.found.known {
+		return s.found.value, nil
+	}
+	if c := s.retake(s.found.on); c != nil && s.hasFound(c) {
+		left := backend.NewLeftover(backend.LeftFoundRows, s.owner, 0)
+		if err := c.Capture(left); err != nil {
+			return 0, err
+		}
+		s.found.left = left
+	}
+	left := s.found.left
+	if left == nil {
+		return 0, errAboutLast
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, s.srv.opts.Backend.ConnectTimeout)
+	defer cancel()
+	if err := left.Await(ctx); err != nil {
+		return 0, err
+	}
+	n, err := strconv.ParseUint(left.FoundRows, 10, 64)
+	if err != nil {
+		return 0, errAboutLast
+	}
+	s.found.known, s.found.value = true, n
+	return n, nil
+}
+
+// keepFound comes before a SELECT of Causeway's own on a connection.
+func (s *session) keepFound(c *backend.Conn) {
+	if s.found.known || !s.hasFound(c) {
+		return
+	}
+	left := backend.NewLeftover(backend.LeftFoundRows, s.owner, 0)
+	if c.Capture(left) == nil {
+		s.capturedFound(c, left)
+	}
+}
+
+// capturedFound takes FOUND_ROWS() from what was read of a connection.
+func (s *session) capturedFound(c *backend.Conn, left *backend.Leftover) {
+	if s.found.known || !s.hasFound(c) {
+		return
+	}
+	if n, err := strconv.ParseUint(left.FoundRows, 10, 64); err == nil {
+		s.found.known, s.found.value = true, n
+	}
+}
+
+// noteFound follows a statement that may have set FOUND_ROWS(). Which do, and to
+// what, was found out on a server; what no packet tells stays on the connection.
+func (s *session) noteFound(c *backend.Conn, j *job) {
+	r, class := &s.relay, j.class
+	here := foundRows{on: c, turn: c.Turn, asked: c.Asked()}
+	known := func(n uint64) {
+		here.known, here.value = true, n
+		s.setFound(here)
+	}
+	switch {
+	case r.err != nil && (r.err.Code == wire.ErrParse || class.Kind == classifier.Write) && !class.Is(classifier.MultiStatement):
+	case class.Flags.Any(classifier.Opaque|classifier.MultiStatement) || class.Kind == classifier.TextPrepare || class.Kind == classifier.Unknown:
+		s.setFound(here)
+	case r.err != nil:
+	case class.Kind == classifier.Do:
+		known(1)
+	case r.ok.Header == wire.HeaderEOF && class.Is(classifier.FoundRows):
+		s.setFound(here)
+	case r.ok.Header == wire.HeaderEOF:
+		if isSelect(class) {
+			known(r.rows)
+		}
+	case class.Kind == classifier.Write && setsFound(class):
+		switch {
+		case joins.MatchString(class.Digest):
+			s.setFound(here)
+		case class.Is(classifier.SelectInto):
+			known(r.ok.AffectedRows)
+		case s.tracked.matched < 0:
+			s.setFound(here)
+		default:
+			known(uint64(s.tracked.matched))
+		}
+	}
+}
+
+// setsFound names the writes that set FOUND_ROWS().
+func setsFound(c *classifier.Class) bool {
+	d := c.Digest
+	return strings.HasPrefix(d, "update") || c.Is(classifier.SelectInto) ||
+		(strings.HasPrefix(d, "insert") || strings.HasPrefix(d, "replace")) && strings.Contains(d, "select")
+}
+
+// joins are the UPDATEs of several tables.
+var joins = regexp.MustCompile(`^update [^=]*(,| join ).* set `)
+
+// selects are the statements with rows that are run as SELECT: of SHOW those
+// that read the information schema.
+var selects = regexp.MustCompile(`^(?i:\(*\s*(select|with|values|table)\b|(desc|describe|explain) [^ ]+$|show (full |extended |session |global |local )*` +
+	`(databases|schemas|tables|table status|columns|fields|index|indexes|keys|variables|status|procedure status|function status|triggers|events|character|charset|collation|engines|plugins|open|count)\b)`)
+
+func isSelect(c *classifier.Class) bool {
+	switch c.Kind {
+	case classifier.Read, classifier.LockingRead:
+		if strings.HasPrefix(c.Digest, "select") {
+			return true
+		}
+	}
+	return selects.MatchString(c.Digest)
+}
+
+// matchedRows reads how many rows an UPDATE or an INSERT ... SELECT has found
+// from the text in its OK, -1 if that is in another language.
+func matchedRows(info []byte) int64 {
+	n, digits := int64(0), 0
+	for _, prefix := range [...]string{"Rows matched: ", "Records: "} {
+		if len(info) < len(prefix) || string(info[:len(prefix)]) != prefix {
+			continue
+		}
+		for _, b := range info[len(prefix):] {
+			if b < '0' || b > '9' {
+				break
+			}
+			n, digits = n*10+int64(b-'0'), digits+1
+		}
+	}
+	if digits == 0 || digits > 18 {
+		return -1
+	}
+	return n
+}
