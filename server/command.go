@@ -67,8 +67,7 @@ func (s *session) command(f wire.Frame, now time.Time) error {
 // ping answers with the last statement's warning count, as MySQL does.
 func (s *session) ping() error {
 	s.rowCount, s.lastAsked = 0, notHere
-	ok := wire.OK{Status: s.status, Warnings: s.told}
-	return s.send(ok.Append(s.scratch[:0], s.login.Caps))
+	return s.sendWarned(s.told)
 }
 
 // refuseCommand answers what a proxy cannot do for a client.
@@ -140,7 +139,7 @@ func queryText(p []byte, caps wire.Capability) ([]byte, bool) {
 func (s *session) holdSetTransaction(class *classifier.Class, text []byte) bool {
 	v := s.view()
 	f := s.facts(v)
-	if !class.Trx.ReadOnly && len(s.nextTrx) == 0 || f.homeTrx || f.lazy || f.readOnlyTrx || s.aborted != "" ||
+	if s.tracksTrx(v) || !class.Trx.ReadOnly && len(s.nextTrx) == 0 || f.homeTrx || f.lazy || f.readOnlyTrx || s.aborted != "" ||
 		f.homeOnly != reasonNone || class.Is(classifier.MultiStatement) {
 		return false
 	}

@@ -199,7 +199,7 @@ func (s *session) learnTrx(c *backend.Conn, j *job) {
 	}
 	s.bound(c)
 	defer c.SetDeadline(noDeadline)
-	if err := c.Ping(); err == nil {
+	if _, err := c.Ping(); err == nil {
 		return
 	}
 	c.Broken = true

@@ -42,6 +42,9 @@ func (s *session) run1(j *job) error {
 		return s.refuse(j.class)
 	case p.endTrx:
 		s.endReadTrx("COMMIT")
+		if j.class.Kind != classifier.Begin {
+			s.tellTrx(trxEnded)
+		}
 	case p.move:
 		s.moveReadTrx()
 	}
@@ -68,6 +71,7 @@ func (s *session) whileAborted(j *job) (bool, error) {
 	case j.want == expectPrepare: // ends nothing, whatever it prepares
 	case j.class.Kind == classifier.Rollback:
 		s.aborted = ""
+		s.tellTrx(trxEnded)
 		s.noteLocal(reasonLocal)
 		return true, s.sendOK()
 	case j.class.Kind == classifier.Commit:
@@ -132,6 +136,9 @@ func (s *session) runOnHome(j *job) error {
 			return s.answerError(j, err)
 		}
 	}
+	if s.looksAtTrackers(j) {
+		return s.runAsWanted(c, j)
+	}
 	return s.runOn(c, j)
 }
 
@@ -157,6 +164,9 @@ func (s *session) runOn(c *backend.Conn, j *job) error {
 	}
 	r := &s.relay
 	if r.err != nil {
+		if onHome {
+			s.askUntold(c, j)
+		}
 		s.afterError(c, j)
 		if r.err.Code == errNoOpenCursor && j.stmt != nil { // it names the id of the backend's statement
 			r.err = wire.NewError(errNoOpenCursor, "The statement (%d) has no open cursor.", j.stmt.id)
@@ -201,8 +211,9 @@ func (s *session) exchange(c *backend.Conn, j *job, plain bool) error {
 	*r = relay{
 		from: c.Conn, fromCaps: c.Caps, to: s.client, toCaps: s.login.Caps,
 		onOK: r.onOK, track: r.track, scratch: r.scratch, statementID: r.statementID,
-		finish: mayHaveCommitted(j.class), first: firstEOF{before: c.Status},
+		finish: mayHaveCommitted(j.class), first: firstEOF{before: c.Status}, untold: s.untold,
 	}
+	s.untold = nil
 	if !s.login.Caps.Has(wire.CapDeprecateEOF) {
 		r.first.expect(j.class)
 	}
@@ -226,6 +237,7 @@ func (s *session) exchange(c *backend.Conn, j *job, plain bool) error {
 	live.InFlight.Add(-1)
 	s.busyOn.Store(nil)
 	s.cut.await()
+	s.untold = r.untold
 	if err != nil {
 		c.Broken = true
 		return err

@@ -108,13 +108,6 @@ func (s *session) setOnTrx(sets []string) error {
 	return err
 }
 
-// sendWarned answers by an OK of our own with a number of warnings.
-func (s *session) sendWarned(warnings uint16) error {
-	s.told = warnings
-	ok := wire.OK{Status: s.status, Warnings: warnings}
-	return s.send(ok.Append(s.scratch[:0], s.login.Caps))
-}
-
 // conditionNumber reads the number that CONDITION names. A variable is known if
 // it was set to a literal.
 func (s *session) conditionNumber(text string) (int, bool) {

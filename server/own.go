@@ -139,7 +139,7 @@ func (s *session) values(j *job, q ownQuery, values []string) error {
 			columns[i].Flags = flagUnsigned | flagBinary
 		}
 	}
-	warnings := s.afterOwn(q)
+	warnings := s.afterOwn(q, j.stmt != nil)
 	if j.stmt == nil {
 		return s.packets(columns, [][]byte{wire.AppendTextRowStrings(nil, values...)}, warnings)
 	}
@@ -162,7 +162,7 @@ var foundRowsWarning = backend.Condition{
 
 // afterOwn notes what such a statement does to the diagnostics itself: a SELECT
 // clears them, but for the counts if it asks for those; FOUND_ROWS() is deprecated.
-func (s *session) afterOwn(q ownQuery) (warnings uint16) {
+func (s *session) afterOwn(q ownQuery, prepared bool) (warnings uint16) {
 	s.rowCount, s.lastAsked = -1, notHere
 	s.setFound(foundRows{known: true, value: 1})
 	if q.show {
@@ -171,7 +171,7 @@ func (s *session) afterOwn(q ownQuery) (warnings uint16) {
 	counts := [2]uint16{s.warnings, s.errors}
 	s.forgetConditions()
 	switch {
-	case q.has("found_rows"):
+	case q.has("found_rows") && !prepared: // else PREPARE has said so
 		s.warnings, warnings = 1, 1
 		s.earlier = []backend.Condition{foundRowsWarning}
 	case q.has("warning_count") || q.has("error_count"):

@@ -31,7 +31,8 @@ type facts struct {
 	readOnly, nextReadOnly bool
 	// homeOnly, if not empty, is why every read must stay on the source connection.
 	homeOnly reason
-	// userVars: user variables live on the source connection.
+	// userVars: user variables live on the source connection, or the client is to
+	// be told of its transactions: they all begin there.
 	userVars bool
 }
 

@@ -64,6 +64,8 @@ type relay struct {
 	track func(block []byte) []byte
 	// statementID replaces the id in a PREPARE's answer.
 	statementID uint32
+	// untold is a session-state block that goes with the first OK that can have one.
+	untold []byte
 	// finish: when the client is gone, read the answer to its end all the same.
 	finish bool
 	// extraRow is one more row of the last result set; it adds to nothing else.
@@ -345,6 +347,8 @@ func (r *relay) forwardOK(b []byte, ok *wire.OK, last bool) error {
 		ok.Status |= r.addStatus
 		changed = true
 	}
+	tells := len(r.untold) > 0 && !eof && r.toCaps.Has(wire.CapSessionTrack)
+	changed = changed || tells
 	if last && r.extraWarnings > 0 {
 		ok.Warnings += r.extraWarnings
 		changed = true
@@ -360,6 +364,10 @@ func (r *relay) forwardOK(b []byte, ok *wire.OK, last bool) error {
 	} else {
 		if ok.Track != nil && r.track != nil {
 			ok.Track = r.track(ok.Track)
+		}
+		if tells {
+			ok.Track, r.untold = wire.JoinTracks(r.untold, ok.Track), nil
+			ok.Status |= wire.StatusSessionStateChanged
 		}
 		out = ok.Append(out, r.toCaps)
 	}

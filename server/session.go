@@ -36,6 +36,8 @@ type session struct {
 	route     route        // where the last statement went
 	trackers  trackerCheck // due before the next statement
 	wants     trackerWants // what the client asked to be told of its session
+	untold    []byte       // a session-state block that it has not been told yet
+	trxState  string       // what it was told last of its transaction, see trxTold
 
 	// Leases. Between commands only what something holds is kept, see settle.
 	owner  *backend.Owner // a new one with each reset
@@ -118,12 +120,12 @@ func (s *session) reset() {
 	s.readTrx, s.nextTrx, s.oneShot, s.lazy, s.aborted = nil, nil, false, nil, ""
 	s.homeOnly, s.sticky, s.stale = reasonNone, stickyState{}, nil
 	s.last, s.stmts = nil, nil
-	s.wants, s.trackers = defaultWants(), trackerCheck{}
+	s.wants, s.trackers = defaultWants(s.view().Source), trackerCheck{}
 	s.status = wire.StatusAutocommit
 	if s.isOff("autocommit", s.view()) {
 		s.status = 0
 	}
-	s.rowCount, s.told = 0, 0
+	s.rowCount, s.told, s.untold, s.trxState = 0, 0, nil, ""
 	s.inTrx.Store(false)
 }
 
@@ -266,7 +268,7 @@ func (s *session) facts(v *backend.View) facts {
 		readOnly:      s.isOn("transaction_read_only"),
 		nextReadOnly:  len(s.nextTrx) > 0,
 		homeOnly:      s.homeOnlyReason(),
-		userVars:      s.sticky.userVars || s.state.HasUserVars(),
+		userVars:      s.sticky.userVars || s.state.HasUserVars() || s.tracksTrx(v),
 	}
 }
 
@@ -346,7 +348,14 @@ func unsafeCollation(id uint16) bool {
 
 // sendOK answers by an OK of our own.
 func (s *session) sendOK() error {
-	ok := wire.OK{Status: s.status}
+	return s.sendWarned(0)
+}
+
+// sendWarned answers by an OK of our own with a number of warnings.
+func (s *session) sendWarned(warnings uint16) error {
+	s.told = warnings
+	ok := wire.OK{Status: s.status, Warnings: warnings}
+	s.tell(&ok)
 	return s.send(ok.Append(s.scratch[:0], s.login.Caps))
 }
 
