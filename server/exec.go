@@ -211,7 +211,7 @@ func (s *session) exchange(c *backend.Conn, j *job, plain bool) error {
 	*r = relay{
 		from: c.Conn, fromCaps: c.Caps, to: s.client, toCaps: s.login.Caps,
 		onOK: r.onOK, track: r.track, scratch: r.scratch, statementID: r.statementID,
-		finish: mayHaveCommitted(j.class), first: firstEOF{before: c.Status}, untold: s.untold,
+		finish: mayHaveCommitted(j.class), first: firstEOF{before: s.status}, untold: s.untold,
 	}
 	s.untold = nil
 	if !s.login.Caps.Has(wire.CapDeprecateEOF) {

@@ -8,7 +8,7 @@ import (
 // firstEOF is what is known of the status flags that an older client gets in the
 // EOF after the columns: the backend has none, as it was asked for DEPRECATE_EOF.
 type firstEOF struct {
-	before  wire.Status // the connection's before the command
+	before  wire.Status // the session's before the command
 	opens   bool        // reading a table begins a transaction if autocommit is off
 	more    bool        // another result follows each one with rows
 	count   int         // statements

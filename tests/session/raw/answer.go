@@ -41,7 +41,8 @@ type Result struct {
 	Info         string
 	Track        []string // entries of the session-state block
 	LocalFile    string   // the name that LOAD DATA LOCAL asked for
-	// First is the EOF packet after the columns, where there is one.
+	// First is the EOF packet after the columns, where there is one. Its warnings
+	// are those of parsing alone, of which only the server knows.
 	First *wire.EOF
 }
 
@@ -100,7 +101,7 @@ func (r Result) String() string {
 		fmt.Fprintf(&b, "COLUMN %s\n", c)
 	}
 	if r.First != nil {
-		fmt.Fprintf(&b, "EOF warnings=%d status=%04x\n", r.First.Warnings, uint16(r.First.Status&comparable))
+		fmt.Fprintf(&b, "EOF status=%04x\n", uint16(r.First.Status&comparable))
 	}
 	for _, row := range r.Rows {
 		fmt.Fprintf(&b, "ROW %s\n", row)
