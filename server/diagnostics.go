@@ -109,8 +109,8 @@ func (s *session) clearDiagnostics(c *backend.Conn) error {
 	return nil
 }
 
-// setNothing is a SET that changes nothing, see backend.Conn.Arm.
-const setNothing = "SET SESSION session_track_schema=ON"
+// setNothing is a SET that changes nothing.
+const setNothing = "SET SESSION session_track_schema=@@SESSION.session_track_schema"
 
 // retake returns a connection of the session, held by it; nil if it has gone to
 // another one. Only then may it be looked at.

@@ -128,7 +128,7 @@ func (s *session) conditionNumber(text string) (int, bool) {
 func (s *session) diagValue(item string, number int) (string, bool) {
 	switch item {
 	case "NUMBER":
-		return strconv.Itoa(len(s.earlier)), true
+		return unsigned(strconv.Itoa(len(s.earlier))), true
 	case "ROW_COUNT":
 		return strconv.FormatInt(s.rowCount, 10), true
 	}
@@ -138,10 +138,13 @@ func (s *session) diagValue(item string, number int) (string, bool) {
 	}
 	value := items[slices.Index(backend.ConditionItems, item)]
 	if item == "MYSQL_ERRNO" {
-		return value, true
+		return unsigned(value), true
 	}
 	return "_utf8mb3 X'" + hex.EncodeToString([]byte(value)) + "'", true
 }
+
+// unsigned is a literal of the type that GET DIAGNOSTICS gives its numbers.
+func unsigned(n string) string { return "CAST(" + n + " AS UNSIGNED)" }
 
 func isGetDiagnostics(j *job) bool {
 	return j.want == expectResult && j.class.Kind == classifier.Diagnostics && !j.class.Is(classifier.MultiStatement) && strings.HasPrefix(j.class.Digest, "get ")

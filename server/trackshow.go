@@ -67,6 +67,8 @@ func (s *session) runAsWanted(c *backend.Conn, j *job) error {
 	if c.Status.Has(wire.StatusInTrans) { // it cannot be set in a transaction
 		wanted.GTIDs = armed.GTIDs
 	}
+	unclean := c.Unclean
+	c.Unclean = true // until the trackers are back: nobody else may have it without
 	s.bound(c)
 	err := c.SetTrackers(armed, wanted)
 	c.SetDeadline(noDeadline)
@@ -86,5 +88,6 @@ func (s *session) runAsWanted(c *backend.Conn, j *job) error {
 	if err := c.SetTrackers(wanted, armed); err != nil {
 		c.Broken = true
 	}
+	c.Unclean = unclean
 	return nil
 }

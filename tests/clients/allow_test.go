@@ -12,10 +12,6 @@ type allowance struct {
 var allowances = []allowance{
 	{"*/connection id", "CONNECTION_ID() is the id on the server, not the one that Causeway gave at login (README, Limits)"},
 	{"*/compression", "compression is not offered (README, Limits); mysqlnd compresses without being asked to, and hangs"},
-	{"node/mysql2/trackers of transactions", "MySQL sends the transaction's state in each OK of BEGIN and COMMIT, Causeway keeps it for itself (bug)"},
-	{"node/mysql2/tracking variables", "the session_track variables have the values that Causeway needs, not the client's (bug)"},
-	{"python/connector-python pure/row count", "MySQL's ROW_COUNT() is 0 after COM_PING, Causeway's keeps its value (bug)"},
-	{"python/connector-python c/row count", "as above (bug)"},
 	{"python/mysqlclient/change user", "COM_CHANGE_USER of libmariadb names mysql_native_password and is refused (bug)"},
 	{"c/libmariadb/change user", "as above (bug)"},
 	{"c/libmariadb/debug command", "COM_DEBUG is refused: it writes into the server's own log"},

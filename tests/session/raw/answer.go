@@ -42,7 +42,8 @@ type Result struct {
 	Track        []string // entries of the session-state block
 	LocalFile    string   // the name that LOAD DATA LOCAL asked for
 	// First is the EOF packet after the columns, where there is one. Its warnings
-	// are those of parsing alone, of which only the server knows.
+	// are those of parsing alone, of which only the server knows, as of OUT
+	// parameters, which the last packet tells again.
 	First *wire.EOF
 }
 
@@ -101,7 +102,7 @@ func (r Result) String() string {
 		fmt.Fprintf(&b, "COLUMN %s\n", c)
 	}
 	if r.First != nil {
-		fmt.Fprintf(&b, "EOF status=%04x\n", uint16(r.First.Status&comparable))
+		fmt.Fprintf(&b, "EOF status=%04x\n", uint16(r.First.Status&comparable&^wire.StatusPSOut))
 	}
 	for _, row := range r.Rows {
 		fmt.Fprintf(&b, "ROW %s\n", row)
