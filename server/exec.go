@@ -216,6 +216,7 @@ func (s *session) exchange(c *backend.Conn, j *job, plain bool) error {
 	s.untold = nil
 	if !s.login.Caps.Has(wire.CapDeprecateEOF) {
 		r.first.expect(j.class)
+		r.first.readOnly = s.isOn("transaction_read_only")
 	}
 	if j.want == expectSimple && j.class == useClass {
 		r.fixWarnings, r.warnings = true, s.told // COM_INIT_DB leaves the diagnostics alone

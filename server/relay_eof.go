@@ -8,11 +8,12 @@ import (
 // firstEOF is what is known of the status flags that an older client gets in the
 // EOF after the columns: the backend has none, as it was asked for DEPRECATE_EOF.
 type firstEOF struct {
-	before  wire.Status // the session's before the command
-	opens   bool        // reading a table begins a transaction if autocommit is off
-	more    bool        // another result follows each one with rows
-	count   int         // statements
-	results int         // that have come
+	before   wire.Status // the session's before the command
+	opens    bool        // reading a table begins a transaction if autocommit is off
+	readOnly bool        // and that transaction is READ ONLY
+	more     bool        // another result follows each one with rows
+	count    int         // statements
+	results  int         // that have come
 }
 
 // firstFlags are the flags that the packet can have. Those that tell how rows
@@ -39,6 +40,9 @@ func (r *relay) statusAhead() wire.Status {
 	status &^= wire.StatusMoreResults | wire.StatusPSOut
 	if f.opens && !status.Has(wire.StatusAutocommit) {
 		status |= wire.StatusInTrans
+		if f.readOnly {
+			status |= wire.StatusInTransReadonly
+		}
 	}
 	if f.more || f.results+1 < f.count {
 		status |= wire.StatusMoreResults
