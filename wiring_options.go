@@ -20,7 +20,7 @@ func monitorOptions(cfg *conf.Config, toServers *tls.Config, optional bool) repl
 		Servers: cfg.Cluster.Servers, Weights: cfg.Cluster.Weights, AllowFiltered: cfg.Cluster.AllowFiltered,
 		User: m.User, Password: m.Password.Reveal(), TLS: toServers, TLSOptional: optional,
 		Interval: m.Interval, PositionInterval: m.PositionInterval, Timeout: m.Timeout, WatchTimeout: m.WatchTimeout,
-		Defaults: classifier.TrackedVariables,
+		Defaults: append(backend.TrackerNames(), classifier.TrackedVariables...),
 	}
 }
 

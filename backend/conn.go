@@ -89,10 +89,12 @@ type Conn struct {
 	base    map[string]string // values of variables that no session has set; shared, see Open
 	charset [4]string         // and of charsetVariables, which the login sets
 	state   *State
+	asked   uint64         // see Asked
 	closing []uint32       // ids to be closed with the next command
 	eachRow func([]string) // see QueryAll
 	// lastColumn is the definition of the last column of the last answer.
 	lastColumn []byte
+	onTrack    func([]byte) // see Ping
 
 	statements    statements
 	maxStatements int
@@ -219,45 +221,6 @@ func (c *Conn) setupStatement(base map[string]string) string {
 	return b.String()
 }
 
-// trackers are tracked themselves: a procedure may switch them off, and whoever
-// does not notice loses GTIDs.
-var trackers = []string{"session_track_gtids", "session_track_schema", "session_track_state_change", "session_track_system_variables"}
-
-// IsTracker tells whether a variable is one of those that Arm sets.
-func IsTracker(name string) bool { return slices.Contains(trackers, name) }
-
-// armStatement is the statement that makes the server report what Causeway needs.
-func (c *Conn) armStatement() string {
-	return "SET SESSION session_track_gtids='OWN_GTID', session_track_schema=ON, session_track_state_change=ON, session_track_system_variables='" + c.trackedList() + "'"
-}
-
-// TrackerValues are the values of the session_track variables.
-type TrackerValues struct{ Schema, StateChange, GTIDs, Variables string }
-
-// Trackers returns what the variables are when armed, and what they are now.
-func (c *Conn) Trackers() (armed, have TrackerValues, err error) {
-	row, err := c.Query("SELECT @@session_track_schema, @@session_track_state_change, @@session_track_gtids, @@session_track_system_variables")
-	if err != nil {
-		return armed, have, err
-	}
-	if len(row) != 4 {
-		return armed, have, fmt.Errorf("asking for the trackers: %d columns", len(row))
-	}
-	armed = TrackerValues{"1", "1", "OWN_GTID", c.trackedList()}
-	return armed, TrackerValues{row[0], row[1], row[2], row[3]}, nil
-}
-
-// trackedList is the value of session_track_system_variables.
-func (c *Conn) trackedList() string {
-	return strings.Join(c.cfg.TrackedVariables, ",") + "," + strings.Join(trackers, ",")
-}
-
-// Arm sets the trackers again, after the client has set them for itself.
-func (c *Conn) Arm() error {
-	_, err := c.Query(c.armStatement())
-	return err
-}
-
 // Quit takes leave, unless the connection is in an unknown state, and closes.
 func (c *Conn) Quit() {
 	if !c.Broken {
@@ -339,8 +302,13 @@ func (c *Conn) queryPrefix(cmd wire.Command) string {
 	return ""
 }
 
+// Asked grows with each command of Causeway's own. As long as it stays, the last
+// statement here is the session's.
+func (c *Conn) Asked() uint64 { return c.asked }
+
 // SendBytes queues a command as a payload.
 func (c *Conn) SendBytes(payload []byte) error {
+	c.asked++
 	if err := c.sendCloses(); err != nil {
 		return err
 	}
@@ -385,8 +353,16 @@ func (c *Conn) QueryAll(sql string) ([][]string, error) {
 	return rows, err
 }
 
-// Ping asks for nothing but the server's status flags, see Status.
-func (c *Conn) Ping() error {
+// Ping asks for nothing but the server's status flags, see Status, and for what it
+// has to tell of the session. That is a copy.
+func (c *Conn) Ping() (track []byte, err error) {
+	c.onTrack = func(block []byte) { track = append(track, block...) }
+	defer func() { c.onTrack = nil }()
+	err = c.ping()
+	return track, err
+}
+
+func (c *Conn) ping() error {
 	if err := c.Send(wire.ComPing, ""); err != nil {
 		return err
 	}
@@ -470,6 +446,9 @@ func (c *Conn) noteOK(payload []byte) error {
 	ok, err := wire.ParseOK(payload, c.Caps)
 	if err == nil {
 		c.Status = ok.Status
+		if c.onTrack != nil {
+			c.onTrack(ok.Track)
+		}
 	}
 	return err
 }

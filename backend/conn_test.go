@@ -60,9 +60,13 @@ func end(status wire.Status) []byte {
 
 func refusal(code uint16) []byte { return wire.NewError(code, "no").Append(nil, testCaps) }
 
-func textRows(rows ...[]byte) []byte {
-	col := wire.AppendColumn(nil, wire.Column{Name: "c", Type: wire.TypeVarString})
-	out := [][]byte{wire.AppendColumnCount(nil, 2), col, col}
+func textRows(rows ...[]byte) []byte { return textRowsOf(2, rows...) }
+
+func textRowsOf(columns int, rows ...[]byte) []byte {
+	out := [][]byte{wire.AppendColumnCount(nil, columns)}
+	for range columns {
+		out = append(out, wire.AppendColumn(nil, wire.Column{Name: "c", Type: wire.TypeVarString}))
+	}
 	return answers(append(append(out, rows...), end(0))...)
 }
 

@@ -15,9 +15,6 @@ const (
 	LeftInsertID  LeftoverKind = 1 << iota // LAST_INSERT_ID()
 	LeftWarnings                           // the texts of SHOW WARNINGS
 	LeftFoundRows                          // FOUND_ROWS() after SQL_CALC_FOUND_ROWS
-
-	// LeftDiagnostics are those that the session's next statement makes void.
-	LeftDiagnostics = LeftWarnings | LeftFoundRows
 )
 
 // Leftover is that, once for each time that a connection is given back.
@@ -28,37 +25,33 @@ type Leftover struct {
 	owner *Owner
 	done  chan struct{}
 	once  sync.Once // closes done
-	// dropped: the kinds that its session does not care for any more.
+	// dropped are the kinds that its session does not care for any more.
 	dropped atomic.Uint32
+	count   int // conditions in the diagnostics area, see NewLeftover
 
 	// Valid once Await returned nil.
 	InsertID, FoundRows string
-	Warnings            [][]string
+	Conditions          []Condition
 	err                 error
 }
 
-// NewLeftover returns what to give to Put.
-func NewLeftover(kind LeftoverKind, owner *Owner) *Leftover {
-	return &Leftover{Kind: kind, owner: owner, done: make(chan struct{})}
+// NewLeftover returns what to give to Put. conditions is how many warnings and
+// errors there are, as far as the session knows.
+func NewLeftover(kind LeftoverKind, owner *Owner, conditions int) *Leftover {
+	return &Leftover{Kind: kind, owner: owner, done: make(chan struct{}), count: conditions}
 }
 
-// KnownLeftover is one whose warnings are known without a connection.
-func KnownLeftover(warnings [][]string) *Leftover {
-	l := NewLeftover(LeftWarnings, nil)
-	l.Warnings = warnings
-	l.end(nil)
-	return l
-}
-
-// Drop tells that nobody will ask for some kinds of what was left.
-func (l *Leftover) Drop(kinds LeftoverKind) {
+// Drop tells that nobody will ask for these kinds; for others somebody may.
+func (l *Leftover) Drop(kind LeftoverKind) {
 	if l != nil {
-		l.dropped.Or(uint32(kinds))
+		l.dropped.Or(uint32(kind))
 	}
 }
 
-// wanted are the kinds that somebody may still ask for.
-func (l *Leftover) wanted() LeftoverKind { return l.Kind &^ LeftoverKind(l.dropped.Load()) }
+// wanted are the kinds that somebody may ask for.
+func (l *Leftover) wanted() LeftoverKind {
+	return l.Kind &^ LeftoverKind(l.dropped.Load())
+}
 
 // Await waits until the connection's next session has read it.
 func (l *Leftover) Await(ctx context.Context) error {
@@ -92,13 +85,14 @@ func (l *Leftover) end(err error) {
 
 // Capture reads what its session may still ask for of a connection.
 func (c *Conn) Capture(l *Leftover) error {
-	if l.wanted() == 0 {
+	kind := l.wanted()
+	if kind == 0 {
 		l.end(nil)
 		return nil
 	}
 	c.SetDeadline(deadlineIn(c.cfg.ConnectTimeout))
 	defer c.SetDeadline(noDeadline)
-	err := c.captureInto(l)
+	err := c.captureInto(l, kind)
 	if err != nil {
 		c.Broken = true
 	}
@@ -106,25 +100,22 @@ func (c *Conn) Capture(l *Leftover) error {
 	return err
 }
 
-// captureInto asks in this order because SHOW WARNINGS leaves the diagnostics
-// alone, and a SELECT does not.
-func (c *Conn) captureInto(l *Leftover) error {
-	kinds := l.wanted()
-	if kinds&LeftWarnings != 0 {
-		rows, err := c.QueryAll("SHOW WARNINGS")
-		if err != nil {
+// captureInto asks for the diagnostics first: SELECT LAST_INSERT_ID() would leave
+// nothing of them.
+func (c *Conn) captureInto(l *Leftover, kind LeftoverKind) error {
+	if kind&LeftWarnings != 0 {
+		var err error
+		if l.Conditions, l.FoundRows, err = c.Conditions(l.count); err != nil {
 			return err
 		}
-		l.Warnings = rows
-	}
-	if kinds&LeftFoundRows != 0 {
+	} else if kind&LeftFoundRows != 0 {
 		row, err := c.Query("SELECT FOUND_ROWS()")
 		if err != nil {
 			return err
 		}
 		l.FoundRows = row[0]
 	}
-	if kinds&LeftInsertID != 0 {
+	if kind&LeftInsertID != 0 {
 		row, err := c.Query("SELECT LAST_INSERT_ID()")
 		if err != nil {
 			return err

@@ -183,9 +183,11 @@ func TestPoolCapture(t *testing.T) {
 	p, n := poolOf(PoolOptions{Max: 1})
 	state := charsetState(vars())
 	var me, other Owner
-	_, m := adopt(p, n, state, textRows(row("Warning", "1265")), textRows(row("42", "")))
+	values := make([]string, 1+len(ConditionItems))
+	values[0], values[3] = "7", "3031303030" // FOUND_ROWS(), 01000
+	_, m := adopt(p, n, state, textRowsOf(3, row("Warning", "1265", "text")), answers(okay(0)), textRowsOf(len(values), row(values...)), answers(okay(0)), textRows(row("42", "")))
 	c, _ := p.Get(t.Context(), wantOf(n, state, &me), true)
-	left := NewLeftover(LeftInsertID|LeftWarnings, &me)
+	left := NewLeftover(LeftInsertID|LeftWarnings|LeftFoundRows, &me, 1)
 	p.Put(c, left)
 	if left.Done() {
 		t.Fatal("read too early")
@@ -193,10 +195,13 @@ func TestPoolCapture(t *testing.T) {
 	if _, err := p.Get(t.Context(), wantOf(n, state, &other), true); err != nil {
 		t.Fatal(err)
 	}
-	if err := left.Await(t.Context()); err != nil || left.InsertID != "42" || c.InsertID != "42" || len(left.Warnings) != 1 || left.Warnings[0][1] != "1265" {
+	if err := left.Await(t.Context()); err != nil || left.InsertID != "42" || c.InsertID != "42" || len(left.Conditions) != 1 || left.Conditions[0].Code != "1265" || left.Conditions[0].Items[2] != "01000" || left.FoundRows != "7" {
 		t.Errorf("%v: %+v", err, left)
 	}
-	wantSent(t, m, "\x03SHOW WARNINGS", "\x03SELECT LAST_INSERT_ID()")
+	all := sent(t, m)
+	if len(all) != 5 || all[0] != "\x03SHOW WARNINGS" || !strings.HasPrefix(all[1], "\x03GET DIAGNOSTICS CONDITION 1 @") || all[4] != "\x03SELECT LAST_INSERT_ID()" {
+		t.Errorf("sent %q", all)
+	}
 }
 
 func TestPoolCaptureNotWanted(t *testing.T) {
@@ -205,13 +210,32 @@ func TestPoolCaptureNotWanted(t *testing.T) {
 	var me, other Owner
 	_, m := adopt(p, n, state)
 	c, _ := p.Get(t.Context(), wantOf(n, state, &me), true)
-	left := NewLeftover(LeftInsertID, &me)
+	left := NewLeftover(LeftInsertID, &me, 0)
 	p.Put(c, left)
-	left.Drop(LeftInsertID | LeftDiagnostics)
+	left.Drop(LeftInsertID)
 	if _, err := p.Get(t.Context(), wantOf(n, state, &other), true); err != nil {
 		t.Fatal(err)
 	}
 	wantSent(t, m)
+}
+
+// That nobody will ask for the warnings any more says nothing of LAST_INSERT_ID().
+func TestPoolCaptureOneOfTwo(t *testing.T) {
+	p, n := poolOf(PoolOptions{Max: 1})
+	state := charsetState(vars())
+	var me, other Owner
+	_, m := adopt(p, n, state, textRows(row("42", "")))
+	c, _ := p.Get(t.Context(), wantOf(n, state, &me), true)
+	left := NewLeftover(LeftInsertID|LeftWarnings, &me, 1)
+	p.Put(c, left)
+	left.Drop(LeftWarnings)
+	if _, err := p.Get(t.Context(), wantOf(n, state, &other), true); err != nil {
+		t.Fatal(err)
+	}
+	if err := left.Await(t.Context()); err != nil || left.InsertID != "42" {
+		t.Errorf("%v: LAST_INSERT_ID() %q", err, left.InsertID)
+	}
+	wantSent(t, m, "\x03SELECT LAST_INSERT_ID()")
 }
 
 func row(values ...string) []byte { return wire.AppendTextRowStrings(nil, values...) }

@@ -118,7 +118,7 @@ func (s *State) Binding() *State { return s.without(unbound) }
 func unbound(name string) bool {
 	switch name {
 	case "autocommit", "transaction_read_only", "transaction_isolation", "wait_timeout", "interactive_timeout",
-		"net_read_timeout", "net_write_timeout", "lock_wait_timeout", "innodb_lock_wait_timeout", "sql_log_bin":
+		"session_track_transaction_info", "net_read_timeout", "net_write_timeout", "lock_wait_timeout", "innodb_lock_wait_timeout", "sql_log_bin":
 		return true
 	}
 	return name[0] == '@'
@@ -218,7 +218,7 @@ func replayable(name string, role Role) bool {
 	}
 	if role == RoleReplica {
 		switch name {
-		case "transaction_read_only", "tx_read_only", "sql_log_bin":
+		case "transaction_read_only", "tx_read_only", "sql_log_bin", "session_track_transaction_info":
 			return false
 		}
 		return !strings.HasPrefix(name, "binlog_")

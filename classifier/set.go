@@ -196,7 +196,7 @@ func (v verdict) withNames() verdict {
 			v.flags |= SetsLastInsertID
 		}
 		switch {
-		case strings.HasPrefix(name, "session_track_"):
+		case strings.HasPrefix(name, "session_track_") && !Tracked(name):
 			v.flags |= SetsTracker
 		case name[0] != '@' && !Tracked(name) && !homeVariables[name]:
 			v.flags |= SetsUntracked

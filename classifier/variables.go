@@ -10,7 +10,7 @@ import "slices"
 // warning.
 //
 // Left out on purpose:
-//   - session_track_*: the proxy's own business (SetsTracker);
+//   - the other session_track_*: the proxy's own business (SetsTracker);
 //   - what one connection holds and reading cannot give back: timestamp (its
 //     value moves unless it was set), insert_id (used up by one statement),
 //     last_insert_id, rand_seed1, gtid_next, pseudo_*;
@@ -50,7 +50,7 @@ var TrackedVariables = []string{
 	"range_alloc_block_size", "range_optimizer_max_mem_size", "read_buffer_size",
 	"read_rnd_buffer_size", "restrict_fk_on_non_standard_key", "resultset_metadata",
 	"secondary_engine_cost_threshold", "select_into_buffer_size", "select_into_disk_sync",
-	"select_into_disk_sync_delay", "set_operations_buffer_size",
+	"select_into_disk_sync_delay", "session_track_transaction_info", "set_operations_buffer_size",
 	"show_create_table_skip_secondary_engine", "show_create_table_verbosity",
 	"show_gipk_in_create_table_and_information_schema", "sort_buffer_size", "sql_auto_is_null",
 	"sql_big_selects", "sql_buffer_result", "sql_generate_invisible_primary_key", "sql_log_bin", "sql_log_off",

@@ -69,18 +69,18 @@ func (s *session) command(f wire.Frame, now time.Time) error {
 
 // ping answers with the last statement's warning count, as MySQL does.
 func (s *session) ping() error {
-	ok := wire.OK{Status: s.status, Warnings: s.told}
-	return s.send(ok.Append(s.scratch[:0], s.login.Caps))
+	s.rowCount, s.lastAsked = 0, notHere
+	return s.sendWarned(s.told)
 }
 
 // refuseCommand answers what a proxy cannot do for a client.
 func (s *session) refuseCommand(cmd wire.Command) error {
 	switch cmd {
 	case wire.ComBinlogDump, wire.ComBinlogDumpGTID, wire.ComRegisterReplica, wire.ComTableDump, wire.ComClone, wire.ComSubscribeGroup:
-		return s.fail(wire.NewError(wire.ErrNotSupportedYet,
+		return s.failAdding(wire.NewError(wire.ErrNotSupportedYet,
 			"Causeway does not relay %s: replicas and binary log readers must connect to a MySQL server directly", cmd))
 	}
-	return s.fail(wire.NewError(wire.ErrUnknownCommand, "Unknown command"))
+	return s.failAdding(wire.NewError(wire.ErrUnknownCommand, "Unknown command"))
 }
 
 // query serves COM_QUERY.
@@ -140,7 +140,7 @@ func queryText(p []byte, caps wire.Capability) ([]byte, bool) {
 // those it holds are told.
 func (s *session) setOption(f wire.Frame, now time.Time) error {
 	if len(f.Payload) < 3 || f.Payload[1] > 1 || f.Payload[2] != 0 {
-		return s.fail(wire.NewError(wire.ErrUnknownCommand, "Unknown command"))
+		return s.failAdding(wire.NewError(wire.ErrUnknownCommand, "Unknown command"))
 	}
 	caps := s.login.Caps | wire.CapMultiStatements
 	if f.Payload[1] == 1 {
@@ -177,26 +177,36 @@ func (s *session) tellOption(c *backend.Conn, payload []byte) error {
 	return nil
 }
 
-// sendEOF answers COM_SET_OPTION as MySQL does.
+// sendEOF answers COM_SET_OPTION as MySQL does, with the last statement's warning
+// count.
 func (s *session) sendEOF() error {
+	s.rowCount, s.lastAsked = -1, notHere
 	if s.login.Caps.Has(wire.CapDeprecateEOF) {
-		ok := wire.OK{Header: wire.HeaderEOF, Status: s.status}
+		ok := wire.OK{Header: wire.HeaderEOF, Status: s.status, Warnings: s.told}
 		return s.send(ok.Append(nil, s.login.Caps))
 	}
-	return s.send(wire.AppendEOF(nil, 0, s.status))
+	return s.send(wire.AppendEOF(nil, s.told, s.status))
 }
 
 // resetConnection serves COM_RESET_CONNECTION: all state goes, the token and
 // the schema stay. What the session holds is reset before the answer, so that
 // its locks and its transaction are gone by then.
 func (s *session) resetConnection() error {
-	s.fetchTotal()
-	schema, found := s.state.Schema, s.foundRows
-	s.closeBackends()
+	schema := s.state.Schema
+	s.closeKeepingFound()
 	s.closeStmts()
 	s.reset()
-	s.state, s.foundRows = s.resetState(schema), found // MySQL keeps these two
+	s.state = s.resetState(schema)
 	return s.sendOK()
+}
+
+// closeKeepingFound is closeBackends, but for FOUND_ROWS(), which MySQL keeps.
+func (s *session) closeKeepingFound() {
+	found, err := s.foundValue()
+	s.closeBackends()
+	if err == nil {
+		s.found.value = found
+	}
 }
 
 // resetState is the state after COM_RESET_CONNECTION: the character set is the
@@ -224,15 +234,12 @@ func (s *session) changeUser(f wire.Frame) error {
 	if err != nil {
 		return fmt.Errorf("change of user: %w", err)
 	}
-	s.fetchTotal()
-	found := s.foundRows
-	s.closeBackends()
+	s.closeKeepingFound()
 	s.closeStmts()
 	s.srv.mu.Lock() // KILL asks for the user
 	s.login = login
 	s.srv.mu.Unlock()
 	s.reset()
-	s.foundRows = found // MySQL keeps it
 	if !s.greet() {
 		return errQuit
 	}

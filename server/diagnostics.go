@@ -1,11 +1,8 @@
 package server
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"regexp"
-	"strconv"
 	"strings"
 
 	"causeway/backend"
@@ -13,20 +10,47 @@ import (
 	"causeway/wire"
 )
 
+// The diagnostics of a session's last statement are the conditions in earlier,
+// then those on the connection last, or in lastLeft if another session has that
+// now. All else that may be asked about the statement, the session knows itself.
+
+// notHere is no value of Conn.Asked: ROW_COUNT() on the last connection is not
+// the session's.
+const notHere = ^uint64(0)
+
+// newDiagnostics: the last statement ran on c, and what was before is gone.
+func (s *session) newDiagnostics(c *backend.Conn) {
+	s.forgetConditions()
+	s.last, s.lastTurn, s.lastAsked = c, c.Turn, c.Asked()
+}
+
+// forgetConditions clears the diagnostics area.
+func (s *session) forgetConditions() {
+	s.last, s.earlier = nil, nil
+	s.dropLeft()
+	s.warnings, s.errors = 0, 0
+}
+
+func (s *session) dropLeft() {
+	s.lastLeft.Drop(backend.LeftWarnings)
+	s.lastLeft = nil
+}
+
+// hasLast tells whether the conditions of the last statement are on c.
+func (s *session) hasLast(c *backend.Conn) bool { return c == s.last && c.Turn == s.lastTurn }
+
 // runOnLast runs a statement that asks about the one before: where that one
 // ran, if nobody has had the connection since, else from what is known of it.
 func (s *session) runOnLast(j *job) error {
-	if s.refused != nil && isShowDiagnostics(j.class) {
-		return s.showRefused()
+	q, own := parseOwn(s.textOf(j))
+	show := isShowDiagnostics(j.class)
+	switch {
+	case own && s.knows(q):
+		return s.answerOwn(j, q)
+	case !own && !show:
+		return s.runAboutLast(j)
 	}
-	if q, ok := parseOwn(s.textOf(j)); ok && len(q.items) == 1 && q.has("found_rows") && !s.calcFound && !s.matched {
-		s.route.reason = reasonDiagnostics // the connection may tell of another session's SELECT
-		return s.values(j, q, []string{fmt.Sprint(s.foundRows)})
-	} else if ok && len(q.items) == 1 && q.has("row_count") && s.pinged {
-		s.route.reason = reasonDiagnostics
-		return s.values(j, q, []string{fmt.Sprint(s.rowCount)})
-	}
-	if c := s.retakeLast(); c != nil && c.Turn == s.lastTurn && s.unfit(c, s.view().Node(c.Node.Addr), j.start) == "" {
+	if c := s.retake(s.last); c != nil && len(s.earlier) == 0 && s.hasLast(c) && s.unfit(c, s.view().Node(c.Node.Addr), j.start) == "" {
 		if c == s.home && c.Node.Role == backend.RoleSource {
 			return s.runOnHome(j)
 		}
@@ -35,31 +59,62 @@ func (s *session) runOnLast(j *job) error {
 	return s.diagnosticsLost(j)
 }
 
-// leftNothing tells whether any connection without diagnostics gives the answer:
-// the last statement left no warnings, or what asks for them asks about another
-// statement of its own text.
-func (s *session) leftNothing(j *job) bool {
-	if j.class.Is(classifier.MultiStatement) {
-		return true
+// runAboutLast runs a statement of any other form. What reads a table goes where
+// a read without a replica goes: the last statement's connection may be to a
+// replica that is behind by now.
+func (s *session) runAboutLast(j *job) error {
+	if c := s.readTrx; c != nil {
+		if err := s.bringDiagnostics(c, j); err != nil {
+			return s.answerError(j, err)
+		}
+		return s.runOn(c, j)
 	}
-	return s.warnings == 0 && !strings.Contains(j.class.Digest, "row_count") && !strings.Contains(j.class.Digest, "found_rows")
+	c := s.retake(s.last)
+	if c != nil && c != s.home && j.class.Is(classifier.NoTable) && c.State() == s.state && s.holds(c, asksFor(j.class)) &&
+		s.unfit(c, s.view().Node(c.Node.Addr), j.start) == "" {
+		return s.runOn(c, j)
+	}
+	return s.runOnHome(j)
+}
+
+// knows tells whether all values of a statement of the session's own forms are
+// known without asking.
+func (s *session) knows(q ownQuery) bool {
+	for _, item := range q.items {
+		switch item.what {
+		case "last_insert_id":
+			return false
+		case "found_rows":
+			if !s.found.known {
+				return false
+			}
+		case "warning_count", "error_count":
+			if s.warnings > 0 {
+				return false // a failed statement may have had warnings before
+			}
+		}
+	}
+	return true
 }
 
 // clearDiagnostics makes a connection forget another session's last statement.
+// Of all that does so, SET leaves FOUND_ROWS() alone.
 func (s *session) clearDiagnostics(c *backend.Conn) error {
 	s.bound(c)
 	defer c.SetDeadline(noDeadline)
-	if _, err := c.Query("DO 0"); err != nil {
+	if _, err := c.Query(setNothing); err != nil {
 		c.Broken = true
 		return err
 	}
 	return nil
 }
 
-// retakeLast returns the connection that ran the last statement, held by the
-// session; nil if it has gone to another one. Only then may it be looked at.
-func (s *session) retakeLast() *backend.Conn {
-	c := s.last
+// setNothing is a SET that changes nothing.
+const setNothing = "SET SESSION session_track_schema=@@SESSION.session_track_schema"
+
+// retake returns a connection of the session, held by it; nil if it has gone to
+// another one. Only then may it be looked at.
+func (s *session) retake(c *backend.Conn) *backend.Conn {
 	switch {
 	case c == nil:
 		return nil
@@ -81,125 +136,172 @@ func (s *session) retakeLast() *backend.Conn {
 	return c
 }
 
-// diagnosticsLost answers what asks about the statement before when its
-// connection has gone to another session: from what Causeway saw of it, and what
-// was read from the connection before it went.
+// diagnosticsLost answers what asks about the statement before from what
+// Causeway saw of it, and what was read from its connection.
 func (s *session) diagnosticsLost(j *job) error {
-	left, err := s.awaitLeft()
-	if err != nil {
+	if err := s.gather(); err != nil {
 		return s.answerError(j, fmt.Errorf("what the server knew of the last statement is gone: %w", err))
 	}
-	s.route.reason = reasonDiagnostics
 	if isShowDiagnostics(j.class) && j.stmt == nil {
-		return s.showLeft(j, left)
+		return s.showConditions(j)
 	}
-	text := s.textOf(j)
-	if q, ok := parseOwn(text); ok {
-		values, err := s.ownValues(q, left)
-		if err != nil {
-			return s.answerError(j, err)
-		}
-		return s.values(j, q, values)
+	if q, ok := parseOwn(s.textOf(j)); ok {
+		return s.answerOwn(j, q)
 	}
-	if s.leftNothing(j) {
-		return s.runOnHome(j)
-	}
-	return s.answerError(j, wire.NewError(wire.ErrNotSupportedYet,
-		"Causeway: this asks about the statement before, whose connection has been lent to another client; ask by a statement of its own (SELECT ROW_COUNT(), SELECT FOUND_ROWS(), SHOW WARNINGS), inside the transaction, or raise [pool] max_connections"))
+	return s.answerError(j, errAboutLast)
 }
 
-// awaitLeft returns what was left of the last statement, nil if that is nothing.
-func (s *session) awaitLeft() (*leftDiagnostics, error) {
-	if s.lastLeft == nil {
-		return &leftDiagnostics{found: fmt.Sprint(s.foundRows)}, nil
-	}
-	if c := s.last; c != nil && s.srv.pools.Retake(c, s.owner, nil) { // it lies idle: nobody else will ask
+var errAboutLast = wire.NewError(wire.ErrNotSupportedYet,
+	"Causeway: this asks about the statement before, whose connection has been lent to another client; ask by a statement of its own (SELECT ROW_COUNT(), SELECT FOUND_ROWS(), SHOW WARNINGS), inside the transaction, or raise [pool] max_connections")
+
+// gather brings all conditions of the last statement into earlier.
+func (s *session) gather() error {
+	if int(s.warnings) <= len(s.earlier) {
 		s.last = nil
-		err := c.Capture(s.lastLeft)
-		s.srv.pools.Put(c, nil)
-		if err != nil {
-			return nil, err
+		s.dropLeft()
+		return nil
+	}
+	if c := s.retake(s.last); c != nil && s.hasLast(c) {
+		left := backend.NewLeftover(backend.LeftWarnings, s.owner, int(s.warnings)-len(s.earlier))
+		if err := c.Capture(left); err != nil {
+			return err
 		}
+		s.capturedFound(c, left)
+		s.lastLeft = left
+	}
+	left := s.lastLeft
+	if left == nil {
+		s.last = nil // the texts went with the connection, their number did not
+		return nil
+	}
+	if err := s.captureIdle(s.last, left); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithTimeout(s.ctx, s.srv.opts.Backend.ConnectTimeout)
 	defer cancel()
-	if err := s.lastLeft.Await(ctx); err != nil {
-		return nil, err
+	if err := left.Await(ctx); err != nil {
+		return err
 	}
-	left := &leftDiagnostics{warnings: s.lastLeft.Warnings, found: s.lastLeft.FoundRows}
-	if left.found == "" {
-		left.found = fmt.Sprint(s.foundRows)
-	}
-	return left, nil
-}
-
-type leftDiagnostics struct {
-	warnings [][]string
-	found    string
-}
-
-// errors counts those among the warnings.
-func (l *leftDiagnostics) errors() int {
-	n := 0
-	for _, row := range l.warnings {
-		if row[0] == "Error" {
-			n++
+	s.earlier = append(s.earlier, left.Conditions...)
+	s.last, s.lastLeft = nil, nil
+	errors := 0
+	for _, c := range s.earlier {
+		if c.Level == "Error" {
+			errors++
 		}
 	}
-	return n
+	s.warnings, s.errors = max(s.warnings, uint16(len(s.earlier))), max(s.errors, uint16(errors))
+	return nil
 }
 
-func (s *session) showLeft(j *job, left *leftDiagnostics) error {
-	var rows [][]string
-	for _, row := range left.warnings {
-		if row[0] == "Error" || !strings.HasPrefix(strings.ToLower(j.class.Digest), "show errors") {
-			rows = append(rows, row)
-		}
+// captureIdle reads what was left on a connection that lies idle, but cannot be
+// held now: nobody else may ever take it.
+func (s *session) captureIdle(c *backend.Conn, left *backend.Leftover) error {
+	if c == nil || left.Done() || !s.srv.pools.Retake(c, s.owner, nil) {
+		return nil
+	}
+	defer s.srv.pools.Put(c, nil)
+	return c.Capture(left)
+}
+
+// keepDiagnostics comes before a question of Causeway's own on a connection.
+func (s *session) keepDiagnostics(c *backend.Conn) {
+	s.keepFound(c)
+	if s.hasLast(c) && s.gather() != nil {
+		s.forgetConditions()
+	}
+}
+
+// addCondition adds an error to those of the last statement, as commands do that
+// are no statements.
+func (s *session) addCondition(e *wire.Error) {
+	if err := s.gather(); err != nil {
+		s.forgetConditions()
+	}
+	s.earlier = append(s.earlier, backend.NewCondition(e))
+	s.warnings++
+	s.errors++
+	s.told, s.rowCount = 1, -1
+}
+
+// failAdding answers a command by an error that is added to the last
+// statement's.
+func (s *session) failAdding(e *wire.Error) error {
+	s.addCondition(e)
+	return s.fail(e)
+}
+
+// refuseWith answers a statement by an error of our own, which SHOW WARNINGS
+// then tells again; no connection knows of the statement.
+func (s *session) refuseWith(e *wire.Error) error {
+	s.noteRefused(e)
+	return s.fail(e)
+}
+
+func (s *session) noteRefused(e *wire.Error) {
+	s.forgetConditions()
+	s.stale = nil
+	s.addCondition(e)
+}
+
+// showConditions is SHOW WARNINGS and SHOW ERRORS.
+func (s *session) showConditions(j *job) error {
+	var packets [][]byte
+	for _, c := range s.limited(j) {
+		packets = append(packets, wire.AppendTextRowStrings(nil, c.Level, c.Code, c.Message))
 	}
 	if s.stale != nil && isShowWarnings(j.class) {
-		rows = append(rows, []string{"Warning", fmt.Sprint(wire.ErrUnknown), s.stale.text})
+		packets = append(packets, wire.AppendTextRowStrings(nil, "Warning", fmt.Sprint(wire.ErrUnknown), s.stale.text))
 	}
-	rows = limited(rows, s.textOf(j))
 	s.noteLocal(reasonDiagnostics)
-	s.rowCount, s.foundRows, s.matched = -1, uint64(len(rows)), false
-	packets := make([][]byte, len(rows))
-	for i, row := range rows {
-		packets[i] = wire.AppendTextRowStrings(nil, row...)
-	}
+	s.rowCount, s.lastAsked = -1, notHere
 	return s.packets(s.described(warningColumns), packets, 0)
 }
 
-var limitForm = regexp.MustCompile(`(?is)\blimit\s+(\d+)(?:\s*(,|\boffset\b)\s*(\d+))?\s*;?\s*$`)
+// limited are the conditions that such a statement asks for.
+func (s *session) limited(j *job) []backend.Condition {
+	var list []backend.Condition
+	errorsOnly := strings.HasPrefix(strings.ToLower(j.class.Digest), "show errors")
+	for _, c := range s.earlier {
+		if !errorsOnly || c.Level == "Error" {
+			list = append(list, c)
+		}
+	}
+	offset, rows, ok := showLimit(s.textOf(j))
+	if !ok {
+		return list
+	}
+	list = list[min(offset, len(list)):]
+	return list[:min(rows, len(list))]
+}
 
-// limited is what LIMIT at the end of a text leaves of rows.
-func limited(rows [][]string, text string) [][]string {
-	m := limitForm.FindStringSubmatch(text)
-	if m == nil {
-		return rows
+// answerOwn answers a statement of the session's own forms.
+func (s *session) answerOwn(j *job, q ownQuery) error {
+	values, err := s.ownValues(q)
+	if err != nil {
+		return s.answerError(j, err)
 	}
-	count, from := m[1], m[3]
-	if m[2] == "," {
-		count, from = m[3], m[1]
-	}
-	skip, _ := strconv.Atoi(cmp.Or(from, "0")) // one too large for an int leaves the largest
-	most, _ := strconv.Atoi(count)
-	rows = rows[min(skip, len(rows)):]
-	return rows[:min(most, len(rows))]
+	s.route.reason = reasonDiagnostics
+	return s.values(j, q, values)
 }
 
 // ownValues are the values of the forms that parseOwn knows.
-func (s *session) ownValues(q ownQuery, left *leftDiagnostics) ([]string, error) {
+func (s *session) ownValues(q ownQuery) ([]string, error) {
 	values := make([]string, len(q.items))
 	for i, item := range q.items {
 		switch item.what {
 		case "row_count":
 			values[i] = fmt.Sprint(s.rowCount)
 		case "found_rows":
-			values[i] = left.found
+			n, err := s.foundValue()
+			if err != nil {
+				return nil, err
+			}
+			values[i] = fmt.Sprint(n)
 		case "warning_count":
-			values[i] = fmt.Sprint(max(int(s.warnings), len(left.warnings)))
+			values[i] = fmt.Sprint(s.warnings)
 		case "error_count":
-			values[i] = fmt.Sprint(max(int(s.errors), left.errors()))
+			values[i] = fmt.Sprint(s.errors)
 		case "connection_id":
 			values[i] = fmt.Sprint(s.id)
 		case "last_insert_id":

@@ -220,10 +220,10 @@ func (s *session) learnTrx(c *backend.Conn, j *job) {
 // askStatus makes the status flags of a connection known, by COM_PING: its OK has
 // them, and it leaves the diagnostics alone, but for ROW_COUNT().
 func (s *session) askStatus(c *backend.Conn) error {
-	s.pinged = true
 	s.bound(c)
 	defer c.SetDeadline(noDeadline)
-	return c.Ping()
+	_, err := c.Ping()
+	return err
 }
 
 // positionOf asks the server of a connection for its gtid_executed, now. The

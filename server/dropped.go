@@ -91,6 +91,6 @@ func (s *session) tellDropped(j *job) {
 	}
 	r.err = wire.NewError(wire.ErrBadDB, "Unknown database '%s'", s.dropped)
 	if j.want == expectResult || j.want == expectPrepare {
-		s.refused = r.err
+		s.noteRefused(r.err)
 	}
 }

@@ -19,7 +19,6 @@ func (s *session) view() *backend.View { return s.srv.opts.Monitor.View() }
 // run1 decides where a command goes and sees it through. An error ends the session.
 func (s *session) run1(j *job) error {
 	s.relay.err, s.relay.ok, s.relay.started = nil, wire.OK{}, false
-	s.pinged = s.pinged && j.class.Kind == classifier.Diagnostics
 	j.seq = s.client.Sequence()
 	s.runs.Store(j.class)
 	s.seen.Store(s.state)
@@ -29,9 +28,8 @@ func (s *session) run1(j *job) error {
 		}
 	}
 	s.settleDoubt()
-	s.keepTotal(j.class, j.want)
 	if s.trackers.due && s.trackers.on == nil && s.home != nil && !s.home.Broken && j.class.Kind != classifier.Diagnostics {
-		s.rearmTrackers()
+		s.rearmTrackers(j)
 	}
 	v := s.view()
 	f := s.facts(v)
@@ -46,8 +44,16 @@ func (s *session) run1(j *job) error {
 		return s.refuse(j.class)
 	case p.endTrx:
 		s.endReadTrx("COMMIT")
+		if j.class.Kind != classifier.Begin {
+			s.tellTrx(trxEnded)
+		}
 	case p.move:
 		s.moveReadTrx()
+	}
+	if isGetDiagnostics(j) {
+		if done, err := s.getDiagnostics(j); done {
+			return err
+		}
 	}
 	switch p.target {
 	case toReplica:
@@ -67,6 +73,7 @@ func (s *session) whileAborted(j *job) (bool, error) {
 	case j.want == expectPrepare: // ends nothing, whatever it prepares
 	case j.class.Kind == classifier.Rollback:
 		s.aborted = ""
+		s.tellTrx(trxEnded)
 		s.noteLocal(reasonLocal)
 		return true, s.sendOK()
 	case j.class.Kind == classifier.Commit:
@@ -91,19 +98,6 @@ func (s *session) refuse(c *classifier.Class) error {
 		"Causeway: cannot execute this statement in a READ ONLY transaction that has read from a replica; run it before the first read, or use START TRANSACTION READ WRITE"))
 }
 
-// refuseWith answers a statement by an error of our own, which SHOW WARNINGS
-// then tells again; no connection knows of the statement.
-func (s *session) refuseWith(e *wire.Error) error {
-	s.noteRefused(e)
-	return s.fail(e)
-}
-
-func (s *session) noteRefused(e *wire.Error) {
-	s.forgetLast()
-	s.warnings, s.errors, s.told, s.rowCount = 1, 1, 1, -1
-	s.refused = e
-}
-
 // noteLocal counts a statement that was answered here.
 func (s *session) noteLocal(r reason) {
 	s.route.reason, s.route.node = r, ""
@@ -121,25 +115,36 @@ func (s *session) runOnHome(j *job) error {
 	if c, err = s.enterSchema(c, j); err != nil {
 		return s.notEntered(c, j, err)
 	}
-	if j.want == expectResult && j.class.Kind == classifier.Diagnostics && !s.hasDiagnostics(c, j) {
-		if !s.leftNothing(j) {
+	about := asksAboutLast(j)
+	if about && j.class.Kind == classifier.Diagnostics && !s.holds(c, asksFor(j.class)) {
+		if _, own := parseOwn(s.textOf(j)); own || isShowDiagnostics(j.class) {
 			return s.diagnosticsLost(j)
-		}
-		if err := s.clearDiagnostics(c); err != nil {
-			return s.answerError(j, err)
 		}
 	}
 	s.checkTrackers(c, j)
 	if err := s.startTrx(c, j); err != nil {
 		return s.answerError(j, err)
 	}
-	if j.want == expectResult && (mayUseInsertID(j.class) || j.class.Kind == classifier.Read && s.isOn("sql_auto_is_null")) {
+	usesID := mayUseInsertID(j.class) || j.class.Kind == classifier.Read && s.isOn("sql_auto_is_null") || about && isInsert(j)
+	if j.want == expectResult && usesID {
 		if err := s.bringInsertID(c, j.class); err != nil {
 			return s.answerError(j, err)
 		}
 	}
-	if isInsert(j) {
+	switch {
+	case about:
+		if err := s.bringDiagnostics(c, j); err != nil {
+			return s.answerError(j, err)
+		}
+	case isInsert(j):
 		s.pipeInsertID(c)
+	case j.want == expectColumns:
+		if err := s.beforeFieldList(c); err != nil {
+			return s.answerError(j, err)
+		}
+	}
+	if s.looksAtTrackers(j) {
+		return s.runAsWanted(c, j)
 	}
 	return s.runOn(c, j)
 }
@@ -173,6 +178,9 @@ func (s *session) runOn(c *backend.Conn, j *job) error {
 	}
 	r := &s.relay
 	if r.err != nil {
+		if onHome {
+			s.askUntold(c, j)
+		}
 		s.afterError(c, j)
 		if r.err.Code == errNoOpenCursor && j.stmt != nil { // it names the id of the backend's statement
 			r.err = wire.NewError(errNoOpenCursor, "The statement (%d) has no open cursor.", j.stmt.id)
@@ -225,7 +233,12 @@ func (s *session) exchange(c *backend.Conn, j *job, plain bool) error {
 	*r = relay{
 		from: c.Conn, fromCaps: c.Caps, to: s.client, toCaps: s.login.Caps,
 		onOK: r.onOK, track: r.track, scratch: r.scratch, statementID: r.statementID,
-		finish: mayHaveCommitted(j.class),
+		finish: mayHaveCommitted(j.class), first: firstEOF{before: s.status}, untold: s.untold,
+	}
+	s.untold = nil
+	if !s.login.Caps.Has(wire.CapDeprecateEOF) {
+		r.first.expect(j.class)
+		r.first.readOnly = s.isOn("transaction_read_only")
 	}
 	if j.want == expectSimple && j.class == useClass {
 		r.fixWarnings, r.warnings = true, s.told // COM_INIT_DB leaves the diagnostics alone
@@ -252,6 +265,7 @@ func (s *session) exchange(c *backend.Conn, j *job, plain bool) error {
 	live.InFlight.Add(-1)
 	s.busyOn.Store(nil)
 	s.cut.await()
+	s.untold = r.untold
 	if err != nil {
 		var unprepared *prepareRefused
 		if !errors.As(err, &unprepared) {
@@ -361,14 +375,11 @@ func (s *session) sendCommand(c *backend.Conn, j *job) error {
 func (s *session) finish(c *backend.Conn, j *job) {
 	r := &s.relay
 	s.applyNews(c, j)
-	s.noteCounts(j)
+	s.noteCounts(c, j)
 	if r.err == nil && j.want != expectPrepare && j.want != expectText {
 		c.Status = r.ok.Status
 	}
-	if j.class.Kind != classifier.Diagnostics && (j.want == expectResult || j.want == expectPrepare || j.class == debugClass) {
-		s.last, s.lastTurn, s.refused = c, c.Turn, nil
-		s.lastLeft.Drop(backend.LeftDiagnostics)
-		s.lastLeft = nil
+	if !keepsDiagnostics(j, r.err) && (j.want == expectResult || j.want == expectPrepare) {
 		if c.Node.Role != backend.RoleReplica || s.relay.extraWarnings == 0 {
 			s.stale = nil
 		}
@@ -387,46 +398,6 @@ func (s *session) finish(c *backend.Conn, j *job) {
 	}
 	s.inTrx.Store(s.status.Has(wire.StatusInTrans))
 	s.observe(c, j)
-}
-
-// noteCounts keeps what ROW_COUNT() and its like say after a statement.
-func (s *session) noteCounts(j *job) {
-	r := &s.relay
-	s.told = r.ok.Warnings
-	if r.err != nil {
-		s.told = 1
-	}
-	if !keepsDiagnostics(j.class) && (j.class != useClass || r.err != nil) { // COM_INIT_DB's count is of whoever had the connection
-		s.warnings, s.errors = r.ok.Warnings, 0
-		if r.err != nil {
-			s.warnings, s.errors = 1, 1
-		}
-	}
-	switch {
-	case j.want == expectSimple: // of COM_INIT_DB and the like, only ROW_COUNT() tells
-		s.rowCount = int64(r.ok.AffectedRows)
-		if r.err != nil {
-			s.rowCount = -1
-		}
-		return
-	case j.want != expectResult:
-		return
-	}
-	if r.ok.Header == wire.HeaderEOF && !isShowDiagnostics(j.class) {
-		s.calcFound = j.class.Is(classifier.FoundRows)
-	}
-	s.noteFound(j)
-	s.rowCount = -1
-	if r.err == nil && r.ok.Header != wire.HeaderEOF {
-		s.rowCount = int64(r.ok.AffectedRows)
-	}
-}
-
-// keepsDiagnostics: SHOW WARNINGS and its like, and GET DIAGNOSTICS, leave what
-// they tell of as it is.
-func keepsDiagnostics(c *classifier.Class) bool {
-	return c.Kind == classifier.Diagnostics && !c.Is(classifier.MultiStatement) &&
-		(strings.HasPrefix(c.Digest, "show ") || strings.HasPrefix(c.Digest, "get "))
 }
 
 // observe counts the statement and its time.

@@ -2,85 +2,133 @@ package server
 
 import (
 	"bytes"
+	"context"
+	"regexp"
 	"strconv"
 	"strings"
 
+	"causeway/backend"
 	"causeway/classifier"
 	"causeway/wire"
 )
 
-// noteFound follows what FOUND_ROWS() says, by what MySQL 9.7 was seen to do.
-// matched: a statement may have set it out of sight, and only its connection knows.
-func (s *session) noteFound(j *job) {
-	r, c := &s.relay, j.class
-	set := func(n uint64) { s.foundRows, s.matched = n, false }
+// foundRows is where FOUND_ROWS() of the session is known: it stays until the
+// next statement that sets it, whatever runs in between.
+type foundRows struct {
+	known bool
+	value uint64 // if known
+
+	on    *backend.Conn // ran the statement
+	turn  uint64
+	asked uint64
+	left  *backend.Leftover // whoever took the connection has read it
+}
+
+// hasFound tells whether FOUND_ROWS() on c is the session's.
+func (s *session) hasFound(c *backend.Conn) bool { return c == s.found.on && c.Turn == s.found.turn }
+
+func (s *session) setFound(f foundRows) {
+	s.found.left.Drop(backend.LeftFoundRows)
+	s.found = f
+}
+
+// foundValue returns FOUND_ROWS().
+func (s *session) foundValue() (uint64, error) {
+	if s.found.known {
+		return s.found.value, nil
+	}
+	if c := s.retake(s.found.on); c != nil && s.hasFound(c) {
+		left := backend.NewLeftover(backend.LeftFoundRows, s.owner, 0)
+		if err := c.Capture(left); err != nil {
+			return 0, err
+		}
+		s.found.left = left
+	}
+	left := s.found.left
+	if left == nil {
+		return 0, errAboutLast
+	}
+	if err := s.captureIdle(s.found.on, left); err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithTimeout(s.ctx, s.srv.opts.Backend.ConnectTimeout)
+	defer cancel()
+	if err := left.Await(ctx); err != nil {
+		return 0, err
+	}
+	n, err := strconv.ParseUint(left.FoundRows, 10, 64)
+	if err != nil {
+		return 0, errAboutLast
+	}
+	s.found.known, s.found.value = true, n
+	return n, nil
+}
+
+// keepFound comes before a SELECT of Causeway's own on a connection.
+func (s *session) keepFound(c *backend.Conn) {
+	if s.found.known || !s.hasFound(c) {
+		return
+	}
+	left := backend.NewLeftover(backend.LeftFoundRows, s.owner, 0)
+	if c.Capture(left) == nil {
+		s.capturedFound(c, left)
+	}
+}
+
+// capturedFound takes FOUND_ROWS() from what was read of a connection.
+func (s *session) capturedFound(c *backend.Conn, left *backend.Leftover) {
+	if s.found.known || !s.hasFound(c) {
+		return
+	}
+	if n, err := strconv.ParseUint(left.FoundRows, 10, 64); err == nil {
+		s.found.known, s.found.value = true, n
+	}
+}
+
+// noteFound follows a statement that may have set FOUND_ROWS(). Which do, and to
+// what, was found out on a server; what no packet tells stays on the connection.
+func (s *session) noteFound(c *backend.Conn, j *job) {
+	r, class := &s.relay, j.class
+	here := foundRows{on: c, turn: c.Turn, asked: c.Asked()}
+	known := func(n uint64) {
+		here.known, here.value = true, n
+		s.setFound(here)
+	}
 	switch {
+	case r.err != nil && (r.err.Code == wire.ErrParse || class.Kind == classifier.Write) && !class.Is(classifier.MultiStatement):
+	case class.Flags.Any(classifier.Opaque|classifier.MultiStatement) || class.Kind == classifier.TextPrepare || class.Kind == classifier.Unknown:
+		s.setFound(here)
 	case r.err != nil:
+	case class.Kind == classifier.Do:
+		known(1)
+	case r.ok.Header == wire.HeaderEOF && class.Is(classifier.FoundRows):
+		s.setFound(here)
 	case r.ok.Header == wire.HeaderEOF:
-		set(r.rows)
-	case c.Is(classifier.MultiStatement):
-		s.matched = s.matched || mayFind(c.Digest)
-	case c.Kind == classifier.Call, c.Kind == classifier.Unknown, c.Kind == classifier.TextPrepare, c.Is(classifier.UnknownFunction):
-		s.matched = true
-	case c.Kind == classifier.Do:
-		set(1)
-	case c.Is(classifier.SelectInto):
-		set(r.ok.AffectedRows)
-	case c.Kind == classifier.Write:
-		if n, ok := foundByWrite(c.Digest, s.tracked.info); ok {
-			set(n)
+		if isSelect(class) {
+			known(r.rows)
+		}
+	case class.Is(classifier.SelectInto):
+		known(r.ok.AffectedRows)
+	case class.Kind == classifier.Write:
+		if n, ok := foundByWrite(class.Digest, s.tracked.info); ok {
+			known(n)
 		}
 	}
 }
 
-// keepTotal asks for the total of SQL_CALC_FOUND_ROWS before a statement runs that
-// leaves it as it is, perhaps on another connection. It comes at most once for each
-// such SELECT, and never if FOUND_ROWS() follows it.
-func (s *session) keepTotal(class *classifier.Class, want expect) {
-	switch {
-	case want == expectSimple:
-		return
-	case want == expectPrepare:
-		s.fetchTotal()
-		return
-	}
-	switch class.Kind {
-	case classifier.Read, classifier.ReadSource, classifier.LockingRead, classifier.Diagnostics, classifier.Do, classifier.Call:
-		return
-	}
-	s.fetchTotal()
-}
+// selects are the statements with rows that are run as SELECT: of SHOW those
+// that read the information schema.
+var selects = regexp.MustCompile(`^(?i:\(*\s*(select|with|values|table)\b|(desc|describe|explain) [^ ]+$|show (full |extended |session |global |local )*` +
+	`(databases|schemas|tables|table status|columns|fields|index|indexes|keys|variables|status|procedure status|function status|triggers|events|character|charset|collation|engines|plugins|open|count)\b)`)
 
-func (s *session) fetchTotal() {
-	if !s.calcFound {
-		return
-	}
-	var total string
-	if s.lastLeft == nil && s.last != nil && !s.last.Broken { // held
-		s.bound(s.last)
-		defer s.last.SetDeadline(noDeadline)
-		if row, err := s.last.Query("SELECT FOUND_ROWS()"); err == nil && len(row) == 1 {
-			total = row[0]
-		} else {
-			s.last.Broken = true
-		}
-	} else if left, err := s.awaitLeft(); err == nil {
-		total = left.found
-	}
-	if n, err := strconv.ParseUint(total, 10, 64); err == nil {
-		s.foundRows, s.matched = n, false
-	}
-	s.calcFound = false
-}
-
-// mayFind tells whether one of several statements may set FOUND_ROWS().
-func mayFind(digest string) bool {
-	for _, word := range [...]string{"select", "update", "call", "execute", "do ", "show", "with"} {
-		if strings.Contains(digest, word) {
+func isSelect(c *classifier.Class) bool {
+	switch c.Kind {
+	case classifier.Read, classifier.LockingRead:
+		if strings.HasPrefix(c.Digest, "select") {
 			return true
 		}
 	}
-	return strings.Count(digest, "delete") > strings.Count(digest, "delete from")
+	return selects.MatchString(c.Digest)
 }
 
 // foundByWrite is FOUND_ROWS() after a write that counted so many rows in the info

@@ -4,7 +4,6 @@ import (
 	"regexp"
 	"strings"
 
-	"causeway/backend"
 	"causeway/classifier"
 	"causeway/wire"
 )
@@ -22,7 +21,7 @@ var trxForms = regexp.MustCompile(`^(?i:(begin|start transaction)( work)?( read 
 
 // answerHere serves statements of transactions that no server need hear of yet.
 func (s *session) answerHere(class *classifier.Class, text []byte) (bool, error) {
-	if class.Is(classifier.MultiStatement) || s.aborted != "" || s.readTrx != nil || s.oneShot ||
+	if s.tracksTrx(s.view()) || class.Is(classifier.MultiStatement) || s.aborted != "" || s.readTrx != nil || s.oneShot ||
 		s.home != nil && s.home.Status.Has(wire.StatusInTrans) || s.sticky.locked || s.sticky.xa ||
 		class.Kind != classifier.Set && !trxForms.MatchString(class.Digest) {
 		return false, nil
@@ -45,6 +44,7 @@ func (s *session) beginLazily(class *classifier.Class, text []byte) error {
 		f := s.facts(s.view())
 		s.lazy = &lazyTrx{text: string(text), readOnly: class.Trx.ReadOnly || (f.readOnly || f.nextReadOnly) && !class.Trx.ReadWrite}
 	}
+	s.tellTrx(trxBegun)
 	s.inTrx.Store(true) // a stop of the server waits for it
 	s.status |= wire.StatusInTrans
 	s.status &^= wire.StatusInTransReadonly
@@ -65,6 +65,7 @@ func (s *session) endLazily(class *classifier.Class) (bool, error) {
 	}
 	if !class.Is(classifier.Chain) {
 		s.lazy, s.nextTrx = nil, nil
+		s.tellTrx(trxEnded)
 		s.inTrx.Store(false)
 		s.status &^= trxStatus
 	}
@@ -95,7 +96,8 @@ func (s *session) setAutocommit(on bool) error {
 	s.state = s.state.WithVar("autocommit", value)
 	s.noteHere()
 	ok := wire.OK{Status: s.status}
-	ok.Track = s.filterTrack(wire.AppendTrackVariable(nil, "autocommit", value))
+	s.tracked.setsState = false
+	ok.Track = s.filterTrack(wire.AppendTrackStateChange(wire.AppendTrackVariable(nil, "autocommit", value), true))
 	if ok.Track != nil {
 		ok.Status |= wire.StatusSessionStateChanged
 	}
@@ -112,14 +114,6 @@ func (s *session) answeredHere(class *classifier.Class) error {
 // diagnostics.
 func (s *session) noteHere() {
 	s.srv.metrics.count(localTarget, reasonLocal)
-	s.fetchTotal()
-	s.forgetLast()
-	s.warnings, s.errors, s.told, s.rowCount = 0, 0, 0, 0
-}
-
-// forgetLast: the last statement ran on no connection, none tells of it.
-func (s *session) forgetLast() {
-	s.last, s.refused, s.stale = nil, nil, nil
-	s.lastLeft.Drop(backend.LeftDiagnostics)
-	s.lastLeft, s.calcFound = nil, false
+	s.forgetConditions()
+	s.stale, s.told, s.rowCount = nil, 0, 0
 }

@@ -57,8 +57,11 @@ func (s *session) retaken(c *backend.Conn) {
 	if s.insert.on == c && s.insert.turn == c.Turn {
 		s.insert.left = nil
 	}
-	if s.last == c && s.lastTurn == c.Turn {
+	if s.hasLast(c) {
 		s.lastLeft = nil
+	}
+	if s.hasFound(c) {
+		s.found.left = nil
 	}
 }
 
@@ -121,6 +124,9 @@ func (s *session) discard(c *backend.Conn) {
 	if s.homeLast == c {
 		s.homeLast = nil
 	}
+	if s.hasFound(c) && s.found.left == nil {
+		s.found.on = nil
+	}
 	if s.insert.on == c && s.insert.turn == c.Turn && s.insert.left == nil {
 		s.insert = insertID{} // MySQL would have closed the client's connection
 	}
@@ -170,7 +176,7 @@ func (s *session) give(c *backend.Conn) {
 		s.srv.pools.Put(c, nil)
 		return
 	}
-	left := backend.NewLeftover(kind, s.owner)
+	left := backend.NewLeftover(kind, s.owner, int(s.warnings)-len(s.earlier))
 	s.noteLeft(c, kind, left)
 	s.srv.pools.Put(c, left)
 }
@@ -181,13 +187,11 @@ func (s *session) leaves(c *backend.Conn) backend.LeftoverKind {
 	if s.insert.on == c && s.insert.turn == c.Turn {
 		kind |= backend.LeftInsertID
 	}
-	if s.last == c && s.lastTurn == c.Turn {
-		if s.warnings > 0 {
-			kind |= backend.LeftWarnings
-		}
-		if s.calcFound {
-			kind |= backend.LeftFoundRows
-		}
+	if s.hasLast(c) && int(s.warnings) > len(s.earlier) {
+		kind |= backend.LeftWarnings
+	}
+	if s.hasFound(c) && !s.found.known {
+		kind |= backend.LeftFoundRows
 	}
 	return kind
 }
@@ -196,8 +200,11 @@ func (s *session) noteLeft(c *backend.Conn, kind backend.LeftoverKind, left *bac
 	if kind&backend.LeftInsertID != 0 {
 		s.insert.left = left
 	}
-	if kind&backend.LeftDiagnostics != 0 {
+	if kind&backend.LeftWarnings != 0 {
 		s.lastLeft = left
+	}
+	if kind&backend.LeftFoundRows != 0 {
+		s.found.left = left
 	}
 }
 
@@ -205,7 +212,7 @@ func (s *session) noteLeft(c *backend.Conn, kind backend.LeftoverKind, left *bac
 // what the session may still ask for.
 func (s *session) cleanse(c *backend.Conn) {
 	if kind := s.leaves(c); kind != 0 {
-		left := backend.NewLeftover(kind, s.owner)
+		left := backend.NewLeftover(kind, s.owner, int(s.warnings)-len(s.earlier))
 		s.noteLeft(c, kind, left)
 		if c.Capture(left) != nil {
 			return
@@ -242,8 +249,8 @@ func (s *session) hasCursor(c *backend.Conn) bool {
 func (s *session) closeBackends() {
 	s.insert.left.Drop(backend.LeftInsertID)
 	s.insert = insertID{}
-	s.lastLeft.Drop(backend.LeftDiagnostics)
-	s.lastLeft, s.last, s.warnings, s.errors, s.calcFound = nil, nil, 0, 0, false
+	s.forgetConditions()
+	s.setFound(foundRows{known: true})
 	s.endLeases()
 	s.homeLast = nil
 	s.owner = &backend.Owner{} // whose connections are reset before it has them again
@@ -371,7 +378,7 @@ func (s *session) insertValue() (string, error) {
 	in := s.insert
 	if in.left == nil {
 		if c := in.on; c != nil && (c == s.home || c == s.readTrx) && in.turn == c.Turn {
-			left := backend.NewLeftover(backend.LeftInsertID, s.owner)
+			left := backend.NewLeftover(backend.LeftInsertID, s.owner, 0)
 			err := c.Capture(left)
 			return left.InsertID, err
 		}

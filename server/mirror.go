@@ -34,13 +34,7 @@ func (s *session) mirrorSet(j *job) {
 // askHome asks the session's connection to the source for something between two
 // statements of the client, who may still ask for the diagnostics of the first.
 func (s *session) askHome(query string) ([]string, error) {
-	if s.warnings > 0 && s.last == s.home { // they would be lost
-		left := backend.NewLeftover(backend.LeftWarnings, s.owner)
-		if s.home.Capture(left) == nil {
-			s.lastLeft = left
-		}
-	}
-	s.last = nil // the server knows of our own question now
+	s.keepDiagnostics(s.home)
 	s.bound(s.home)
 	defer s.home.SetDeadline(noDeadline)
 	row, err := s.home.Query(query)

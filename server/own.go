@@ -139,7 +139,7 @@ func (s *session) values(j *job, q ownQuery, values []string) error {
 			columns[i].Flags = flagUnsigned | flagBinary
 		}
 	}
-	warnings := s.afterOwn(q)
+	warnings := s.afterOwn(q, j.stmt != nil)
 	if j.stmt == nil {
 		return s.packets(columns, [][]byte{wire.AppendTextRowStrings(nil, values...)}, warnings)
 	}
@@ -155,20 +155,23 @@ func (s *session) values(j *job, q ownQuery, values []string) error {
 	return s.packets(columns, [][]byte{row}, warnings)
 }
 
+// foundRowsWarning is what a statement leaves that asks for FOUND_ROWS().
+var foundRowsWarning = backend.Condition{
+	Level: "Warning", Code: "1287", Message: "FOUND_ROWS() is deprecated and will be removed in a future release. Consider using COUNT(*) instead.",
+}
+
 // afterOwn notes what such a statement does to the diagnostics itself: a SELECT
 // clears them, also one that asks for the counts; FOUND_ROWS() is deprecated.
-func (s *session) afterOwn(q ownQuery) (warnings uint16) {
+func (s *session) afterOwn(q ownQuery, prepared bool) (warnings uint16) {
+	s.rowCount, s.lastAsked = -1, notHere
+	s.setFound(foundRows{known: true, value: 1})
 	if q.show {
-		s.rowCount, s.foundRows = -1, 1
 		return 0
 	}
-	s.rowCount, s.foundRows, s.calcFound, s.matched = -1, 1, false, false
-	s.last = nil
-	s.lastLeft.Drop(backend.LeftDiagnostics)
-	s.lastLeft = nil
-	if q.has("found_rows") {
+	s.forgetConditions()
+	if q.has("found_rows") && !prepared { // else PREPARE has said so
 		warnings = 1
-		s.lastLeft = backend.KnownLeftover([][]string{{"Warning", "1287", "FOUND_ROWS() is deprecated and will be removed in a future release. Consider using COUNT(*) instead."}})
+		s.earlier = []backend.Condition{foundRowsWarning}
 	}
 	s.warnings, s.errors = warnings, 0
 	return warnings

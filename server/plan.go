@@ -33,7 +33,8 @@ type facts struct {
 	homeOnly reason
 	// tempFree: homeOnly is for temporary tables alone, none of which the statement names.
 	tempFree bool
-	// userVars: user variables live on the source connection.
+	// userVars: user variables live on the source connection, or the client is to
+	// be told of its transactions: they all begin there.
 	userVars bool
 }
 

@@ -27,8 +27,14 @@ type stmt struct {
 // MySQL's text for an id that the session has not prepared.
 const errUnknownStmt = "Unknown prepared statement handler (%d) given to %s"
 
-func (s *session) unknownStmt(id uint32, what string) error {
-	return s.fail(wire.NewError(wire.ErrUnknownStmtHandler, errUnknownStmt, id, what))
+// unknownStmt answers a command for such an id. COM_STMT_FETCH adds to the
+// diagnostics, the others clear them first.
+func (s *session) unknownStmt(cmd wire.Command, id uint32, what string) error {
+	e := wire.NewError(wire.ErrUnknownStmtHandler, errUnknownStmt, id, what)
+	if cmd == wire.ComStmtFetch {
+		return s.failAdding(e)
+	}
+	return s.refuseWith(e)
 }
 
 // prepare serves COM_STMT_PREPARE.
@@ -36,7 +42,7 @@ func (s *session) prepare(f wire.Frame, now time.Time) error {
 	text := f.Payload[1:]
 	class := s.srv.opts.Classifier.Classify(text, s.classifierMode(s.view()))
 	if class.Kind == classifier.Causeway {
-		return s.fail(wire.NewError(wire.ErrUnsupportedPS, "This command is not supported in the prepared statement protocol yet"))
+		return s.refuseWith(wire.NewError(wire.ErrUnsupportedPS, "This command is not supported in the prepared statement protocol yet"))
 	}
 	s.knowCharset()
 	st := &stmt{id: s.newStmtID(), sharedStmt: s.srv.shared.get(classifier.TrimComments(text, s.mode), class, s.state.Binding(), s.login.Caps&backend.MeaningCaps)}
@@ -77,7 +83,7 @@ func (s *session) execute(f wire.Frame, now time.Time) error {
 	id := stmtID(f.Payload)
 	st := s.stmts[id]
 	if st == nil {
-		return s.unknownStmt(id, "mysql_stmt_precheck")
+		return s.unknownStmt(wire.ComStmtExecute, id, "mysql_stmt_precheck")
 	}
 	e, ok := parseExecute(f.Payload, st.params, s.login.Caps)
 	if !ok {
@@ -230,14 +236,15 @@ func (s *session) onStatement(f wire.Frame, now time.Time) error {
 	reset := wire.Command(f.Payload[0]) == wire.ComStmtReset
 	switch {
 	case st == nil && reset:
-		return s.unknownStmt(id, "mysqld_stmt_reset")
+		return s.unknownStmt(wire.ComStmtReset, id, "mysql_stmt_precheck")
 	case st == nil:
-		return s.unknownStmt(id, "mysql_stmt_precheck")
+		return s.unknownStmt(wire.ComStmtFetch, id, "mysql_stmt_precheck")
 	case st.at == nil && reset:
 		st.failed = nil
+		s.told, s.rowCount, s.lastAsked = 0, 0, notHere
 		return s.sendOK()
 	case st.at == nil || st.at.Broken:
-		return s.fail(wire.NewError(errNoOpenCursor, "The statement (%d) has no open cursor.", id))
+		return s.failAdding(wire.NewError(errNoOpenCursor, "The statement (%d) has no open cursor.", id))
 	}
 	j := &job{class: commandClass, frame: f, want: expectRows, stmt: st, start: now}
 	c := st.at

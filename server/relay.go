@@ -64,6 +64,8 @@ type relay struct {
 	track func(block []byte) []byte
 	// statementID replaces the id in a PREPARE's answer.
 	statementID uint32
+	// untold is a session-state block that goes with the first OK that can have one.
+	untold []byte
 	// finish: when the client is gone, read the answer to its end all the same.
 	finish bool
 	// extraRow is one more row of the last result set; it adds to nothing else.
@@ -75,6 +77,9 @@ type relay struct {
 	warnings    uint16
 	// extraWarnings is added to the warning count of the last OK.
 	extraWarnings uint16
+
+	// first is for the EOF after the columns.
+	first firstEOF
 
 	// What came back.
 	ok       wire.OK // the last one, without its slices
@@ -165,7 +170,7 @@ func (r *relay) step() (bool, error) {
 	}
 	if !r.isControl(b[wire.HeaderSize], n) {
 		if r.boundary {
-			return true, r.endColumns(r.ok.Status)
+			return true, r.endColumns(r.statusAhead())
 		}
 		r.pass(b, n)
 		return true, nil
@@ -247,7 +252,7 @@ func (r *relay) failed(payload []byte) error {
 		return r.malformed("%v", err)
 	}
 	if r.boundary {
-		if err := r.endColumns(r.ok.Status); err != nil {
+		if err := r.endColumns(r.statusAhead()); err != nil {
 			return err
 		}
 	}
@@ -309,6 +314,7 @@ func (r *relay) finishResult(b []byte, ok *wire.OK) error {
 			return err
 		}
 	}
+	r.first.results++
 	r.ok = *ok
 	r.ok.Info, r.ok.Track = nil, nil
 	last := !ok.Status.Has(wire.StatusMoreResults)
@@ -342,6 +348,8 @@ func (r *relay) forwardOK(b []byte, ok *wire.OK, last bool) error {
 		ok.Status |= r.addStatus
 		changed = true
 	}
+	tells := len(r.untold) > 0 && !eof && r.toCaps.Has(wire.CapSessionTrack)
+	changed = changed || tells
 	if last && r.extraWarnings > 0 {
 		ok.Warnings += r.extraWarnings
 		changed = true
@@ -357,6 +365,10 @@ func (r *relay) forwardOK(b []byte, ok *wire.OK, last bool) error {
 	} else {
 		if ok.Track != nil && r.track != nil {
 			ok.Track = r.track(ok.Track)
+		}
+		if tells {
+			ok.Track, r.untold = wire.JoinTracks(r.untold, ok.Track), nil
+			ok.Status |= wire.StatusSessionStateChanged
 		}
 		out = ok.Append(out, r.toCaps)
 	}
@@ -388,7 +400,7 @@ func (r *relay) endColumns(status wire.Status) error {
 	r.boundary = false
 	const size = wire.HeaderSize + 5
 	p := wire.AppendHeader(r.scratch[:0], 5, r.seq+r.delta)
-	p = wire.AppendEOF(p, 0, status&(wire.StatusAutocommit|wire.StatusInTrans|wire.StatusMoreResults))
+	p = wire.AppendEOF(p, 0, status&firstFlags|r.addStatus)
 	r.scratch = p
 	r.delta++
 	if r.from.Headroom() < size {

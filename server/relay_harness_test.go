@@ -87,7 +87,7 @@ var statusWords = map[string]wire.Status{
 
 // answer turns words into payloads:
 //
-//	ok fe      OK with header 0x00 or 0xFE      EOF EOF0   EOF packet, autocommit or no status
+//	ok fe      OK with header 0x00 or 0xFE      EOF        EOF packet
 //	n3         column count                     d d9       column definition (with a long name)
 //	r rFE rNULL rEMPTY r300  rows               err err1146
 //	file       LOCAL INFILE request             p1:2:1     PREPARE's OK: id, columns, params
@@ -124,11 +124,8 @@ func payload(t testing.TB, word string) []byte {
 		}
 		applyMods(t, &ok, mods)
 		return ok.Append(nil, backendCaps)
-	case name == "EOF" || name == "EOF0":
-		var ok wire.OK
-		if name == "EOF" {
-			ok.Status = wire.StatusAutocommit
-		}
+	case name == "EOF":
+		ok := wire.OK{Status: wire.StatusAutocommit}
 		applyMods(t, &ok, mods)
 		return wire.AppendEOF(nil, ok.Warnings, ok.Status)
 	case name == "d":
@@ -210,7 +207,8 @@ func relayConns(want expect, caps wire.Capability, tune func(*relay), from, to *
 	fc.SetSequence(1)
 	tc.SetSequence(1)
 	r.relay = relay{
-		from: fc, fromCaps: backendCaps, to: tc, toCaps: caps, statementID: 77,
+		first: firstEOF{before: wire.StatusAutocommit},
+		from:  fc, fromCaps: backendCaps, to: tc, toCaps: caps, statementID: 77,
 		track: func(block []byte) []byte { return block },
 		onOK: func(ok *wire.OK) error {
 			return wire.WalkTrack(ok.Track, func(kind wire.TrackKind, _, value []byte) error {

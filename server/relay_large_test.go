@@ -39,7 +39,7 @@ func TestRelayRowsOf16MB(t *testing.T) {
 				}
 				out := framed(1, payloads("n1 d", "r fe")...)
 				if caps == old {
-					out = framed(1, payloads("n1 d EOF0", "r EOF")...)
+					out = framed(1, payloads("n1 d EOF", "r EOF")...)
 				}
 				r := relayPieces(expectResult, caps, nil, framed(1, payloads("n1 d", "r fe")...))
 				if r.err != nil {
@@ -60,7 +60,7 @@ func TestRelaySplitsAroundContinuations(t *testing.T) {
 	}
 	row := bigRow(wire.MaxPayload, 0xfe, 0xff)
 	in := framed(1, append(append(answer(t, "n1 d"), row), answer(t, "fe")...)...)
-	out := framed(1, append(append(answer(t, "n1 d EOF0"), row), answer(t, "EOF")...)...)
+	out := framed(1, append(append(answer(t, "n1 d EOF"), row), answer(t, "EOF")...)...)
 	end := len(in)
 	for i := end - 16; i < end; i += 2 {
 		r := relayPieces(expectResult, old, nil, split(in, i)...)
@@ -119,7 +119,7 @@ func TestRelayTrackersOf100KB(t *testing.T) {
 		}{
 			"modern":    {modern, in},
 			"untracked": {untracked, framed(1, answer(t, "ok+more n1 d r fe")...)},
-			"old":       {old, framed(1, answer(t, "ok+more n1 d EOF+more r EOF")...)},
+			"old":       {old, framed(1, answer(t, "ok+more n1 d EOF r EOF")...)},
 		} {
 			for _, n := range []int{len(in), 1000, 4096, 16 << 10} {
 				r := relayPieces(expectResult, c.caps, nil, inPieces(in, n)...)
@@ -167,14 +167,14 @@ func TestRelayPointSelectAllocatesNothing(t *testing.T) {
 		in := framed(1, answer(t, "n1 d r fe")...)
 		again := make([]byte, len(in))
 		from, to := &pieces{}, &pieces{discard: true}
-		r := &relay{from: wire.NewConn(from), fromCaps: backendCaps, to: wire.NewConn(to), toCaps: caps}
+		r := &relay{from: wire.NewConn(from), fromCaps: backendCaps, to: wire.NewConn(to), toCaps: caps, first: firstEOF{before: wire.StatusAutocommit}}
 		pieces := make([][]byte, 1)
 		n := testing.AllocsPerRun(200, func() {
 			copy(again, in)
 			pieces[0] = again
 			from.in = pieces
 			scratch := r.scratch
-			*r = relay{from: r.from, fromCaps: r.fromCaps, to: r.to, toCaps: caps, scratch: scratch}
+			*r = relay{from: r.from, fromCaps: r.fromCaps, to: r.to, toCaps: caps, scratch: scratch, first: firstEOF{before: wire.StatusAutocommit}}
 			r.from.SetSequence(1)
 			r.to.SetSequence(1)
 			if err := r.run(expectResult); err != nil {

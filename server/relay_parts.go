@@ -5,11 +5,12 @@ import "causeway/wire"
 // prepareOK handles the first packet of a PREPARE's answer.
 func (r *relay) prepareOK(b []byte) error {
 	payload := b[wire.HeaderSize:]
-	id, columns, params, _, err := wire.ParsePrepareOK(payload)
+	id, columns, params, warnings, err := wire.ParsePrepareOK(payload)
 	if err != nil {
 		return r.malformed("%v", err)
 	}
 	r.prepared = prepared{id, columns, params}
+	r.ok.Warnings = warnings
 	wire.SetStatementID(payload, r.statementID)
 	b[3] += r.delta
 	r.pos += len(b)
@@ -53,7 +54,7 @@ func (r *relay) defs() error {
 		}
 	}
 	if r.boundary {
-		return r.endColumns(wire.StatusAutocommit)
+		return r.endColumns(r.first.before)
 	}
 	return nil
 }

@@ -41,19 +41,19 @@ var goldens = []golden{
 	{name: "ERR", in: "err1146", modern: "-", withEOF: "-", untracked: "-", old: "-", err: 1146},
 	{name: "no rows", in: "n1 d fe", withEOF: "n1 d EOF EOF", old: "n1 d EOF EOF"},
 	{name: "no rows in a transaction", in: "n1 d fe+trx", withEOF: "n1 d EOF+trx EOF+trx", old: "n1 d EOF+trx EOF+trx"},
-	{name: "one row", in: "n1 d r fe", withEOF: "n1 d EOF0 r EOF", old: "n1 d EOF0 r EOF"},
-	{name: "rows of all sorts", in: "n1 d rNULL rEMPTY r r250 r251 r300 fe+w3", withEOF: "n1 d EOF0 rNULL rEMPTY r r250 r251 r300 EOF+w3", old: "n1 d EOF0 rNULL rEMPTY r r250 r251 r300 EOF+w3"},
-	{name: "three columns", in: "n3 d d d r r fe", withEOF: "n3 d d d EOF0 r r EOF", old: "n3 d d d EOF0 r r EOF"},
-	{name: "rows with a GTID at the end", in: "n1 d r fe+gtid", untracked: "n1 d r fe", withEOF: "n1 d EOF0 r EOF", old: "n1 d EOF0 r EOF"},
-	{name: "rows with text at the end", in: "n1 d r fe+info+gtid", untracked: "n1 d r fe+info", withEOF: "n1 d EOF0 r EOF", old: "n1 d EOF0 r EOF"},
-	{name: "ERR before rows", in: "n1 d err3024", modern: "n1 d", untracked: "n1 d", withEOF: "n1 d EOF0", old: "n1 d EOF0", err: 3024},
-	{name: "ERR after rows", in: "n1 d r r err1317", modern: "n1 d r r", untracked: "n1 d r r", withEOF: "n1 d EOF0 r r", old: "n1 d EOF0 r r", err: 1317},
-	{name: "two results", in: "n1 d r fe+more n1 d r fe", withEOF: "n1 d EOF0 r EOF+more n1 d EOF+more r EOF", old: "n1 d EOF0 r EOF+more n1 d EOF+more r EOF"},
+	{name: "one row", in: "n1 d r fe", withEOF: "n1 d EOF r EOF", old: "n1 d EOF r EOF"},
+	{name: "rows of all sorts", in: "n1 d rNULL rEMPTY r r250 r251 r300 fe+w3", withEOF: "n1 d EOF rNULL rEMPTY r r250 r251 r300 EOF+w3", old: "n1 d EOF rNULL rEMPTY r r250 r251 r300 EOF+w3"},
+	{name: "three columns", in: "n3 d d d r r fe", withEOF: "n3 d d d EOF r r EOF", old: "n3 d d d EOF r r EOF"},
+	{name: "rows with a GTID at the end", in: "n1 d r fe+gtid", untracked: "n1 d r fe", withEOF: "n1 d EOF r EOF", old: "n1 d EOF r EOF"},
+	{name: "rows with text at the end", in: "n1 d r fe+info+gtid", untracked: "n1 d r fe+info", withEOF: "n1 d EOF r EOF", old: "n1 d EOF r EOF"},
+	{name: "ERR before rows", in: "n1 d err3024", modern: "n1 d", untracked: "n1 d", withEOF: "n1 d EOF", old: "n1 d EOF", err: 3024},
+	{name: "ERR after rows", in: "n1 d r r err1317", modern: "n1 d r r", untracked: "n1 d r r", withEOF: "n1 d EOF r r", old: "n1 d EOF r r", err: 1317},
+	{name: "two results", in: "n1 d r fe+more n1 d r fe", withEOF: "n1 d EOF r EOF+more n1 d EOF r EOF", old: "n1 d EOF r EOF+more n1 d EOF r EOF"},
 	{name: "two empty results", in: "n1 d fe+more n1 d fe", withEOF: "n1 d EOF+more EOF+more n1 d EOF EOF", old: "n1 d EOF+more EOF+more n1 d EOF EOF"},
 	{name: "OK, rows, OK with GTIDs", in: "ok+more+gtid n2 d d r fe+more ok+gtid", untracked: "ok+more n2 d d r fe+more ok",
-		withEOF: "ok+more+gtid n2 d d EOF+more r EOF+more ok+gtid", old: "ok+more n2 d d EOF+more r EOF+more ok"},
+		withEOF: "ok+more+gtid n2 d d EOF r EOF+more ok+gtid", old: "ok+more n2 d d EOF r EOF+more ok"},
 	{name: "a procedure's ERR", in: "n1 d r fe+more err1644", modern: "n1 d r fe+more", untracked: "n1 d r fe+more",
-		withEOF: "n1 d EOF0 r EOF+more", old: "n1 d EOF0 r EOF+more", err: 1644},
+		withEOF: "n1 d EOF r EOF+more", old: "n1 d EOF r EOF+more", err: 1644},
 	{name: "a cursor opened", in: "n1 d fe+cursor", withEOF: "n1 d EOF+cursor", old: "n1 d EOF+cursor"},
 	{name: "COM_STMT_FETCH", want: expectRows, in: "r r fe+cursor", withEOF: "r r EOF+cursor", old: "r r EOF+cursor"},
 	{name: "COM_STMT_FETCH of the last rows", want: expectRows, in: "r fe+cursor+last", withEOF: "r EOF+cursor+last", old: "r EOF+cursor+last"},
@@ -136,7 +136,7 @@ func TestRelaySplitsAnswersAnywhere(t *testing.T) {
 // came in parts.
 func TestRelaySplitsAnswersTwice(t *testing.T) {
 	in := framed(1, answer(t, "n1 d fe+more n1 d r fe+gtid")...)
-	out := framed(1, answer(t, "n1 d EOF+more EOF+more n1 d EOF+more r EOF")...)
+	out := framed(1, answer(t, "n1 d EOF+more EOF+more n1 d EOF r EOF")...)
 	for i := 1; i < len(in); i++ {
 		for j := i; j < len(in); j++ {
 			first := split(in, i)
@@ -158,7 +158,7 @@ func TestRelayGoldenBytes(t *testing.T) {
 			07000004 fe 00 00 0200 0000`
 		client = `01000001 01
 			19000002 03646566 00 00 00 03 783d31 00 0c ff00 04000000 03 0100 00 0000
-			05000003 fe 0000 0000
+			05000003 fe 0000 0200
 			02000004 01 31
 			05000005 fe 0000 0200`
 	)
@@ -196,13 +196,13 @@ func TestRelayKeepsNumbersOfAnswersThatStartLater(t *testing.T) {
 	// A command of three packets is answered from number 3 on, and the numbers wrap.
 	from := &pieces{in: [][]byte{framed(254, answer(t, "n1 d r r r fe")...)}}
 	to := &pieces{}
-	r := &relay{from: wire.NewConn(from), fromCaps: backendCaps, to: wire.NewConn(to), toCaps: old}
+	r := &relay{from: wire.NewConn(from), fromCaps: backendCaps, to: wire.NewConn(to), toCaps: old, first: firstEOF{before: wire.StatusAutocommit}}
 	r.from.SetSequence(254)
 	r.to.SetSequence(3)
 	if err := r.run(expectResult); err != nil {
 		t.Fatal(err)
 	}
-	wantBytes(t, to.out.Bytes(), framed(3, answer(t, "n1 d EOF0 r r r EOF")...))
+	wantBytes(t, to.out.Bytes(), framed(3, answer(t, "n1 d EOF r r r EOF")...))
 }
 
 // The token must have grown before the client can know of its write.
@@ -269,9 +269,9 @@ func TestRelayAddsARow(t *testing.T) {
 	extra := wire.AppendTextRowStrings(nil, "Warning", "1105", "stale")
 	for kind, caps := range clientKinds {
 		for _, c := range []struct{ name, in, head, tail, oldHead, oldTail string }{
-			{"to rows", "n3 d d d r r fe", "n3 d d d r r", "fe", "n3 d d d EOF0 r r", "EOF"},
+			{"to rows", "n3 d d d r r fe", "n3 d d d r r", "fe", "n3 d d d EOF r r", "EOF"},
 			{"to no rows", "n3 d d d fe", "n3 d d d", "fe", "n3 d d d EOF", "EOF"},
-			{"to the last result only", "n1 d r fe+more n1 d r fe", "n1 d r fe+more n1 d r", "fe", "n1 d EOF0 r EOF+more n1 d EOF+more r", "EOF"},
+			{"to the last result only", "n1 d r fe+more n1 d r fe", "n1 d r fe+more n1 d r", "fe", "n1 d EOF r EOF+more n1 d EOF r", "EOF"},
 		} {
 			t.Run(c.name+"/"+kind, func(t *testing.T) {
 				head, tail := c.head, c.tail
@@ -307,9 +307,9 @@ func TestRelayAddsToTheWarnings(t *testing.T) {
 	for _, c := range []struct{ in, modern, old string }{
 		{"ok", "ok+w1", "ok+w1"},
 		{"ok+w2+gtid", "ok+w3+gtid", "ok+w3"},
-		{"n1 d r fe", "n1 d r fe+w1", "n1 d EOF0 r EOF+w1"},
+		{"n1 d r fe", "n1 d r fe+w1", "n1 d EOF r EOF+w1"},
 		{"n1 d fe", "n1 d fe+w1", "n1 d EOF EOF+w1"},
-		{"ok+more n1 d r fe+w1", "ok+more n1 d r fe+w2", "ok+more n1 d EOF+more r EOF+w2"},
+		{"ok+more n1 d r fe+w1", "ok+more n1 d r fe+w2", "ok+more n1 d EOF r EOF+w2"},
 	} {
 		r := relayPieces(expectResult, modern, tune, framed(1, answer(t, c.in)...))
 		wantBytes(t, r.out, framed(1, answer(t, c.modern)...))
@@ -324,7 +324,7 @@ func TestRelayAddsToTheStatus(t *testing.T) {
 	for _, c := range []struct{ in, modern, old string }{
 		{"ok", "ok+trx", "ok+trx"},
 		{"ok+gtid", "ok+trx+gtid", "ok+trx"},
-		{"n1 d r fe", "n1 d r fe+trx", "n1 d EOF0 r EOF+trx"},
+		{"n1 d r fe", "n1 d r fe+trx", "n1 d EOF+trx r EOF+trx"},
 		{"ok+more ok", "ok+more+trx ok+trx", "ok+more+trx ok+trx"},
 	} {
 		in := framed(1, answer(t, c.in)...)

@@ -36,6 +36,8 @@ type session struct {
 	route     route        // where the last statement went
 	trackers  trackerCheck // due before the next statement
 	wants     trackerWants // what the client asked to be told of its session
+	untold    []byte       // a session-state block that it has not been told yet
+	trxState  string       // what it was told last of its transaction, see trxTold
 
 	// Leases. Between commands only what something holds is kept, see settle.
 	owner  *backend.Owner // a new one with each reset
@@ -48,7 +50,10 @@ type session struct {
 	homeLast   *backend.Conn            // the last one to the source, may be given back
 	last       *backend.Conn            // ran the last statement, may be given back
 	lastTurn   uint64                   // of last, see backend.Conn.Turn
+	lastAsked  uint64                   // of last, see Conn.Asked: as long as it stays, ROW_COUNT() there is rowCount
 	lastLeft   *backend.Leftover        // what was left on last when it was given back
+	earlier    []backend.Condition      // conditions that are on no connection, before those of last
+	found      foundRows
 	insert     insertID
 	pipedID    string // see pipeInsertID
 	pinned     pinnedPointer
@@ -64,16 +69,11 @@ type session struct {
 	homeOnly  reason        // why all reads stay on the source connection
 	sticky    stickyState   // what of the source connection cannot be replayed
 	doubt     *doubt
-	warnings  uint16      // of the last statement
-	errors    uint16      // among them
-	told      uint16      // warnings that the last answer told of
-	rowCount  int64       // ROW_COUNT() after it
-	pinged    bool        // its connection was asked something since, and gives another one
-	foundRows uint64      // FOUND_ROWS() after it, unless calcFound
-	calcFound bool        // it had SQL_CALC_FOUND_ROWS
-	matched   bool        // FOUND_ROWS() may be what a statement since then has set unseen
-	refused   *wire.Error // the last statement got an error of our own
-	stale     *staleNote  // the last statement was served stale
+	warnings  uint16     // of the last statement
+	errors    uint16     // among them
+	told      uint16     // warnings that the last answer told of
+	rowCount  int64      // ROW_COUNT() after it
+	stale     *staleNote // the last statement was served stale
 
 	stmts      map[uint32]*stmt
 	nextStmt   uint32
@@ -122,14 +122,14 @@ func (s *session) reset() {
 	s.state = backend.EmptyState.WithSchema(s.login.Database)
 	s.modeState = nil
 	s.readTrx, s.nextTrx, s.oneShot, s.lazy, s.aborted = nil, nil, false, nil, ""
-	s.homeOnly, s.sticky, s.stale, s.refused = reasonNone, stickyState{}, nil, nil
+	s.homeOnly, s.sticky, s.stale = reasonNone, stickyState{}, nil
 	s.last, s.stmts, s.dropped = nil, nil, ""
-	s.wants, s.trackers = defaultWants(), trackerCheck{}
+	s.wants, s.trackers = defaultWants(s.view().Source), trackerCheck{}
 	s.status = wire.StatusAutocommit
 	if s.isOff("autocommit", s.view()) {
 		s.status = 0
 	}
-	s.rowCount, s.foundRows, s.matched, s.told = 0, 0, false, 0
+	s.rowCount, s.told, s.untold, s.trxState = 0, 0, nil, ""
 	s.inTrx.Store(false)
 }
 
@@ -275,7 +275,7 @@ func (s *session) facts(v *backend.View) facts {
 		readOnly:      s.isOn("transaction_read_only"),
 		nextReadOnly:  len(s.nextTrx) > 0,
 		homeOnly:      s.homeOnlyReason(),
-		userVars:      s.sticky.userVars || s.state.HasUserVars(),
+		userVars:      s.sticky.userVars || s.state.HasUserVars() || s.tracksTrx(v),
 	}
 }
 
@@ -364,7 +364,14 @@ func unsafeCollation(id uint16) bool {
 
 // sendOK answers by an OK of our own.
 func (s *session) sendOK() error {
-	ok := wire.OK{Status: s.status}
+	return s.sendWarned(0)
+}
+
+// sendWarned answers by an OK of our own with a number of warnings.
+func (s *session) sendWarned(warnings uint16) error {
+	s.told = warnings
+	ok := wire.OK{Status: s.status, Warnings: warnings}
+	s.tell(&ok)
 	return s.send(ok.Append(s.scratch[:0], s.login.Caps))
 }
 

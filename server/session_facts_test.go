@@ -154,7 +154,7 @@ func TestFilterTrack(t *testing.T) {
 		wants trackerWants
 		want  string
 	}{
-		{"MySQL's defaults", modern, defaultWants(), string(schema) + string(zone)},
+		{"MySQL's defaults", modern, defaultWants(nil), string(schema) + string(zone)},
 		{"nothing", modern, trackerWants{}, ""},
 		{"all variables", modern, trackerWants{all: true}, string(zone) + string(limit)},
 		{"one by name", modern, trackerWants{vars: map[string]bool{"max_execution_time": true}}, string(limit)},
@@ -167,7 +167,7 @@ func TestFilterTrack(t *testing.T) {
 			t.Errorf("%s: % x, want % x", c.name, got, c.want)
 		}
 	}
-	s := &session{login: &Login{Caps: modern}, wants: defaultWants()}
+	s := &session{login: &Login{Caps: modern}, wants: defaultWants(nil)}
 	if got := s.filterTrack([]byte{1, 9, 9}); len(got) != 0 {
 		t.Errorf("a malformed block: % x", got)
 	}

@@ -190,5 +190,6 @@ func (s *session) packets(columns []wire.Column, rows [][]byte, warnings uint16)
 		return s.send(wire.AppendEOF(nil, warnings, s.status))
 	}
 	ok := wire.OK{Header: wire.HeaderEOF, Status: s.status, Warnings: warnings}
+	s.tell(&ok)
 	return s.send(ok.Append(nil, s.login.Caps))
 }

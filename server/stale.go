@@ -2,6 +2,8 @@ package server
 
 import (
 	"fmt"
+	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
@@ -41,16 +43,30 @@ func isShowDiagnostics(c *classifier.Class) bool {
 	return isShowWarnings(c) || strings.EqualFold(c.Digest, "show errors") || strings.HasPrefix(strings.ToLower(c.Digest), "show errors limit")
 }
 
+var limitForm = regexp.MustCompile(`(?is)\blimit\s+([0-9]{1,9})(?:\s*(,|offset)\s*([0-9]{1,9}))?\s*;?\s*$`)
+
+// showLimit reads the LIMIT clause of such a SHOW.
+func showLimit(text string) (offset, rows int, ok bool) {
+	m := limitForm.FindStringSubmatch(text)
+	if m == nil {
+		return 0, 0, false
+	}
+	rows, _ = strconv.Atoi(m[1])
+	other, _ := strconv.Atoi(m[3])
+	switch strings.ToLower(m[2]) {
+	case ",":
+		return rows, other, true
+	case "offset":
+		return other, rows, true
+	}
+	return 0, rows, true
+}
+
 // warningColumns are those of the server's SHOW WARNINGS.
 var warningColumns = []wire.Column{
 	{Name: "Level", Type: wire.TypeVarString, Charset: 255, Length: 28, Flags: 0x01},
 	{Name: "Code", Type: wire.TypeLong, Charset: 63, Length: 5, Flags: 0xa1},
 	{Name: "Message", Type: wire.TypeVarString, Charset: 255, Length: 2048, Flags: 0x01},
-}
-
-// showRefused lists the error of our own that the last statement got.
-func (s *session) showRefused() error {
-	return s.rows(warningColumns, [][]string{{"Error", fmt.Sprint(s.refused.Code), s.refused.Message}})
 }
 
 // isShowWarnings: SHOW ERRORS and the counts have rows of another form.

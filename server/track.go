@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"slices"
 	"strings"
@@ -21,6 +22,7 @@ type trackedNews struct {
 	insertID     bool   // an OK had an insert id
 	info         uint64 // what the info of an OK counted, see noteFound
 	stateChanged bool
+	setsState    bool // session_track_state_change was set
 }
 
 // onOK takes in an OK before it is forwarded, so that the token has grown by
@@ -45,6 +47,7 @@ func (s *session) onTracked(kind wire.TrackKind, name, value []byte) error {
 	case wire.TrackSystemVariable:
 		if backend.IsTracker(string(name)) {
 			s.tracked.disarmed = true
+			s.learnTracker(string(name), string(value))
 			return nil
 		}
 		s.tracked.state = s.newsState().WithVar(string(name), string(value))
@@ -108,11 +111,33 @@ func (s *session) applyNews(c *backend.Conn, _ *job) {
 	c.SetState(on)
 }
 
-// trackerWants is what the client asked its server to report. The defaults are
-// MySQL's own.
+// trackerWants is what the client asked its server to report, by the values of
+// the variables as they are for the client.
 type trackerWants struct {
 	schema, stateChange, gtids, all bool
 	vars                            map[string]bool
+
+	is backend.TrackerValues
+}
+
+// wantsOf reads the values.
+func wantsOf(is backend.TrackerValues) trackerWants {
+	w := trackerWants{schema: is.Schema == "1", stateChange: is.StateChange == "1", gtids: is.GTIDs != "OFF", all: is.Variables == "*", is: is}
+	if is.Variables == mysqlTrackers.Variables {
+		w.vars = defaultTrackedVars
+		return w
+	}
+	w.vars = map[string]bool{}
+	for name := range strings.SplitSeq(is.Variables, ",") {
+		w.vars[strings.ToLower(strings.TrimSpace(name))] = true
+	}
+	return w
+}
+
+// mysqlTrackers are MySQL's own defaults.
+var mysqlTrackers = backend.TrackerValues{
+	Schema: "1", StateChange: "0", GTIDs: "OFF",
+	Variables: "time_zone,autocommit,character_set_client,character_set_results,character_set_connection",
 }
 
 var defaultTrackedVars = map[string]bool{
@@ -120,7 +145,60 @@ var defaultTrackedVars = map[string]bool{
 	"character_set_results": true, "character_set_connection": true,
 }
 
-func defaultWants() trackerWants { return trackerWants{schema: true, vars: defaultTrackedVars} }
+// defaultWants are those of a new session: the source's global values.
+func defaultWants(source *backend.Node) trackerWants {
+	is := mysqlTrackers
+	if source != nil {
+		if v, ok := source.Defaults["session_track_schema"]; ok {
+			is.Schema = asSelected(v)
+		}
+		if v, ok := source.Defaults["session_track_state_change"]; ok {
+			is.StateChange = asSelected(v)
+		}
+		is.GTIDs = cmp.Or(source.Defaults["session_track_gtids"], is.GTIDs)
+		if v, ok := source.Defaults["session_track_system_variables"]; ok {
+			is.Variables = v
+		}
+	}
+	return wantsOf(is)
+}
+
+// asSelected is the value of a switch as SELECT gives it.
+func asSelected(value string) string {
+	if strings.EqualFold(value, "ON") || value == "1" {
+		return "1"
+	}
+	return "0"
+}
+
+// learnTracker takes over a value that the server has just reported.
+func (s *session) learnTracker(name, value string) {
+	is := s.wants.is
+	switch name {
+	case "session_track_schema":
+		is.Schema = asSelected(value)
+	case "session_track_state_change":
+		is.StateChange = asSelected(value)
+		s.tracked.setsState = true
+	case "session_track_gtids":
+		is.GTIDs = value
+	case "session_track_system_variables":
+		is.Variables = value
+	}
+	s.wants = wantsOf(is)
+}
+
+// tracksTrx tells whether the client is to be told of the state of transactions:
+// then they begin and end on a server, never only here.
+func (s *session) tracksTrx(v *backend.View) bool {
+	value, ok := s.state.Var(trxTracker)
+	if !ok && v.Source != nil {
+		value, ok = v.Source.Defaults[trxTracker]
+	}
+	return ok && !strings.EqualFold(value, "OFF")
+}
+
+const trxTracker = "session_track_transaction_info"
 
 // filterTrack leaves in a session-state block what the client asked for, in place.
 func (s *session) filterTrack(block []byte) []byte {
@@ -133,12 +211,16 @@ func (s *session) filterTrack(block []byte) []byte {
 		switch {
 		case kind == wire.TrackSchema && w.schema:
 			out = wire.AppendTrackSchema(out, string(value))
-		case kind == wire.TrackStateChange && w.stateChange:
+		case kind == wire.TrackStateChange && w.stateChange && !s.tracked.setsState:
 			out = wire.AppendTrackStateChange(out, string(value) == "1")
 		case kind == wire.TrackGTIDs && w.gtids:
 			out = wire.AppendTrackGTIDs(out, string(value))
 		case kind == wire.TrackSystemVariable && (w.all || w.vars[strings.ToLower(string(name))]):
 			out = wire.AppendTrackVariable(out, string(name), string(value))
+		case kind == wire.TrackTransactionCharacteristics || kind == wire.TrackTransactionState:
+			if s.passesTrx(kind, value) {
+				out = wire.AppendTrackTransaction(out, kind, string(value))
+			}
 		}
 		return nil
 	})
@@ -146,6 +228,69 @@ func (s *session) filterTrack(block []byte) []byte {
 		return nil
 	}
 	return out
+}
+
+// askUntold asks for what the server has to tell of a statement that failed after
+// it may have done something: an ERR has no room for it, and the next statement may
+// run elsewhere.
+func (s *session) askUntold(c *backend.Conn, j *job) {
+	if j.want != expectResult || !runsUnseen(j.class) && !j.class.Is(classifier.MultiStatement) || s.relay.err.Code == wire.ErrParse {
+		return
+	}
+	s.bound(c)
+	defer c.SetDeadline(noDeadline)
+	block, err := c.Ping()
+	if err == nil {
+		err = wire.WalkTrack(block, s.onTracked)
+	}
+	if err != nil {
+		c.Broken = true
+		return
+	}
+	if len(block) > 0 {
+		s.untold = s.filterTrack(block)
+	}
+}
+
+// What MySQL tells of an explicit transaction at its begin and its end, even where
+// session_track_transaction_info is OFF.
+const (
+	trxBegun = "T_______"
+	trxEnded = "________"
+)
+
+// passesTrx tells whether what a server says of its transaction is news for the
+// client: it may have been told so when the transaction began or ended only here.
+func (s *session) passesTrx(kind wire.TrackKind, value []byte) bool {
+	if c := s.current; c != s.home && c != s.readTrx {
+		return false
+	}
+	if kind == wire.TrackTransactionCharacteristics {
+		return s.current == s.home
+	}
+	if string(value) == s.trxTold() {
+		return false
+	}
+	s.trxState = string(value)
+	return true
+}
+
+func (s *session) trxTold() string { return cmp.Or(s.trxState, trxEnded) }
+
+// tellTrx has the next OK tell of a transaction's begin or end.
+func (s *session) tellTrx(state string) {
+	if s.login.Caps.Has(wire.CapSessionTrack) && s.trxTold() != state {
+		s.untold = wire.AppendTrackTransaction(s.untold, wire.TrackTransactionState, state)
+	}
+	s.trxState = state
+}
+
+// tell adds to an OK of our own what the client has not been told.
+func (s *session) tell(ok *wire.OK) {
+	if len(s.untold) > 0 && s.login.Caps.Has(wire.CapSessionTrack) {
+		ok.Track, s.untold = s.untold, nil
+		ok.Status |= wire.StatusSessionStateChanged
+	}
 }
 
 // trackerCheck says what must be looked at before the next statement runs.
@@ -183,19 +328,24 @@ func (s *session) checkTrackers(c *backend.Conn, j *job) {
 	case s.trackers.on != c || s.trackers.turn != c.Turn:
 		s.trackers = trackerCheck{}
 	case j.class.Kind != classifier.Diagnostics:
-		s.rearmTrackers()
+		s.rearmTrackers(j)
 	}
 }
 
 // rearmTrackers sets the trackers as Causeway needs them, if they are not, and
 // learns what the client wants to be told. It runs before the next statement
 // but those that look at the diagnostics of the last one, which it clears.
-func (s *session) rearmTrackers() {
+func (s *session) rearmTrackers(j *job) {
 	check := s.trackers
 	s.trackers = trackerCheck{}
+	s.keepFound(s.home)
+	if j.want != expectResult && j.want != expectPrepare {
+		s.keepDiagnostics(s.home) // such a command leaves them
+	}
 	s.bound(s.home)
 	defer s.home.SetDeadline(noDeadline)
-	armed, have, err := s.home.Trackers()
+	armed := s.home.Armed()
+	have, err := s.home.Trackers()
 	if err != nil {
 		s.home.Broken = true
 		return
@@ -214,7 +364,7 @@ func (s *session) rearmTrackers() {
 			s.grow(set)
 		}
 	}
-	if err := s.home.Arm(); err != nil {
+	if err := s.home.SetTrackers(have, armed); err != nil {
 		s.home.Broken = true
 	}
 }
@@ -222,21 +372,15 @@ func (s *session) rearmTrackers() {
 // learnWants takes over what the client has set itself: what it named, and
 // what is not as Causeway left it.
 func (s *session) learnWants(named []string, armed, have backend.TrackerValues) {
-	set := func(name, ours, now string) bool { return now != ours || slices.Contains(named, name) }
-	w := &s.wants
-	if set("session_track_schema", armed.Schema, have.Schema) {
-		w.schema = have.Schema == "1"
-	}
-	if set("session_track_state_change", armed.StateChange, have.StateChange) {
-		w.stateChange = have.StateChange == "1"
-	}
-	if set("session_track_gtids", armed.GTIDs, have.GTIDs) {
-		w.gtids = have.GTIDs != "OFF"
-	}
-	if set("session_track_system_variables", armed.Variables, have.Variables) {
-		w.all, w.vars = have.Variables == "*", map[string]bool{}
-		for name := range strings.SplitSeq(have.Variables, ",") {
-			w.vars[strings.ToLower(strings.TrimSpace(name))] = true
+	is := s.wants.is
+	learn := func(name string, value *string, ours, now string) {
+		if now != ours || slices.Contains(named, name) {
+			*value = now
 		}
 	}
+	learn("session_track_schema", &is.Schema, armed.Schema, have.Schema)
+	learn("session_track_state_change", &is.StateChange, armed.StateChange, have.StateChange)
+	learn("session_track_gtids", &is.GTIDs, armed.GTIDs, have.GTIDs)
+	learn("session_track_system_variables", &is.Variables, armed.Variables, have.Variables)
+	s.wants = wantsOf(is)
 }

@@ -1,5 +1,7 @@
 package wire
 
+import "slices"
+
 // TrackKind is the type byte of an entry in a session-state block.
 // Specification: mysql_com.h, enum_session_state_type.
 type TrackKind byte
@@ -91,6 +93,15 @@ func walkVariables(data []byte, fn func(kind TrackKind, name, value []byte) erro
 		}
 	}
 	return nil
+}
+
+// JoinTracks joins two session-state blocks in the order in which a server writes
+// the kinds: what it says of transactions comes last.
+func JoinTracks(a, b []byte) []byte {
+	if len(a) > 0 && TrackKind(a[0]) >= TrackTransactionCharacteristics {
+		a, b = b, a
+	}
+	return slices.Concat(a, b)
 }
 
 // AppendTrackVariable appends an entry that says a system variable changed.

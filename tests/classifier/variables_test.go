@@ -16,7 +16,7 @@ var untracked = []string{
 	"profiling_history_size", "pseudo_replica_mode", "pseudo_slave_mode", "pseudo_thread_id",
 	"rand_seed1", "rand_seed2", "rbr_exec_mode", "require_row_format", "session_track_gtids",
 	"session_track_schema", "session_track_state_change", "session_track_system_variables",
-	"session_track_transaction_info", "timestamp",
+	"timestamp",
 }
 
 // olders are variables of servers before this one.

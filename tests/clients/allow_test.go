@@ -10,10 +10,6 @@ type allowance struct {
 }
 
 var allowances = []allowance{
-	{"node/mysql2/trackers of transactions", "MySQL sends the transaction's state in each OK of BEGIN and COMMIT, Causeway keeps it for itself (bug)"},
-	{"node/mysql2/tracking variables", "the session_track variables have the values that Causeway needs, not the client's (bug)"},
-	{"python/connector-python pure/row count", "MySQL's ROW_COUNT() is 0 after COM_PING, Causeway's keeps its value (bug)"},
-	{"python/connector-python c/row count", "as above (bug)"},
 }
 
 // allowed returns the allowance for a check, nil if there is none.

@@ -45,4 +45,17 @@ var diagScripts = []script{
 		"SELECT CAST('abc' AS SIGNED) FROM t WHERE id = 1", ping(), "SHOW WARNINGS", initDB("sess2"), "SHOW WARNINGS", "SELECT CAST('abc' AS SIGNED) FROM sess.t WHERE id = 1", prepare("p", "SELECT 1"), "SHOW WARNINGS",
 		"SELECT CAST('abc' AS SIGNED) FROM sess.t WHERE id = 1", "SET @x = 1", "SHOW WARNINGS", "SELECT CAST('abc' AS SIGNED) FROM sess.t WHERE id = 1", statistics(), "SHOW WARNINGS",
 	)},
+	{name: "counts after commands that run no statement", steps: seq(
+		"SELECT id FROM t WHERE id = 1", ping(), "SELECT ROW_COUNT()", "UPDATE t SET v = v + 1 WHERE id < 3", initDB("sess"), "SELECT ROW_COUNT()", "UPDATE t SET v = v + 1 WHERE id < 3", setOption(0), "SELECT ROW_COUNT()",
+		"UPDATE t SET v = v + 1 WHERE id < 3", fieldList("t", ""), "SELECT ROW_COUNT()", "UPDATE t SET v = v + 1 WHERE id < 3", prepare("p", "SELECT ?"), "SELECT ROW_COUNT()", "UPDATE t SET v = v + 1 WHERE id < 3", resetStmt("p"), "SELECT ROW_COUNT()",
+		"UPDATE t SET v = v + 1 WHERE id < 3", statistics(), "SELECT ROW_COUNT()", "UPDATE t SET v = v + 1 WHERE id < 3", "GET DIAGNOSTICS @n = NUMBER", "SELECT ROW_COUNT()", "SELECT id FROM t LIMIT 2", "DO 0", "SELECT FOUND_ROWS()", "SELECT id FROM t LIMIT 2", ping(), "SELECT FOUND_ROWS()",
+	)},
+	{name: "conditions after commands that run no statement", steps: seq(
+		"SELECT CAST('q' AS SIGNED)", setOption(0), fieldList("t", ""), "SHOW WARNINGS", fieldList("nosuch", ""), "SHOW WARNINGS", "SHOW COUNT(*) ERRORS", "SELEC 1", fieldList("words", ""), "SHOW WARNINGS", "SELECT @@error_count, @@warning_count",
+		"SELECT CAST('q' AS SIGNED)", initDB("nosuch"), "SHOW WARNINGS", "SELECT CAST('q' AS SIGNED)", prepare("w", "SHOW WARNINGS"), "SHOW WARNINGS", "SELECT @@warning_count", unknownID(4711), "SHOW WARNINGS", command(0x44, ""), "SHOW WARNINGS",
+	)},
+	{name: "what the statement before left, inside another one", steps: seq(
+		"UPDATE t SET v = v + 1 WHERE id = 1", "SELECT ROW_COUNT() > 0", "SELECT id FROM t LIMIT 2", "SELECT FOUND_ROWS() + 0", "SELECT SQL_CALC_FOUND_ROWS id FROM words LIMIT 1", "SELECT FOUND_ROWS() * 2", "SELECT CAST('q' AS SIGNED)", "SET @w = @@warning_count, @r = ROW_COUNT()", "SELECT @w, @r",
+		"SELECT CAST('q' AS SIGNED)", "GET DIAGNOSTICS CONDITION 1 @e = MYSQL_ERRNO, @s = RETURNED_SQLSTATE, @m = MESSAGE_TEXT, @c = CLASS_ORIGIN, @t = TABLE_NAME", "SELECT @e, @s, @m, @c, @t, CHARSET(@m), COERCIBILITY(@m)", "GET DIAGNOSTICS CONDITION 2 @e = MYSQL_ERRNO", "SHOW WARNINGS", "GET STACKED DIAGNOSTICS @e = NUMBER", "SHOW WARNINGS", "DO 0",
+	)},
 }

@@ -41,6 +41,10 @@ type Result struct {
 	Info         string
 	Track        []string // entries of the session-state block
 	LocalFile    string   // the name that LOAD DATA LOCAL asked for
+	// First is the EOF packet after the columns, where there is one. Its warnings
+	// are those of parsing alone, of which only the server knows, as of OUT
+	// parameters, which the last packet tells again.
+	First *wire.EOF
 }
 
 // Answer is all that a command gave.
@@ -97,6 +101,9 @@ func (r Result) String() string {
 	for _, c := range r.Columns {
 		fmt.Fprintf(&b, "COLUMN %s\n", c)
 	}
+	if r.First != nil {
+		fmt.Fprintf(&b, "EOF status=%04x\n", uint16(r.First.Status&comparable&^wire.StatusPSOut))
+	}
 	for _, row := range r.Rows {
 		fmt.Fprintf(&b, "ROW %s\n", row)
 	}
@@ -151,6 +158,8 @@ func (c *Client) ok(payload []byte) (Result, error) {
 	}
 	err = wire.WalkTrack(ok.Track, func(kind wire.TrackKind, name, value []byte) error {
 		switch {
+		case c.opt.AllTrackers:
+			r.Track = append(r.Track, fmt.Sprintf("%d:%s:%s", kind, name, value))
 		case !c.Caps.Has(wire.CapDeprecateEOF):
 		case kind == wire.TrackSchema:
 			r.Track = append(r.Track, "schema:"+string(value))
@@ -217,6 +226,9 @@ func (c *Client) readRows(n int, binary bool) (Result, error) {
 	}
 	r, err := c.readRowsToEnd(n, binary)
 	r.Columns = columns
+	if !c.Caps.Has(wire.CapDeprecateEOF) {
+		r.First = &first
+	}
 	if first.Status.Has(wire.StatusPSOut) {
 		// The server tells of OUT parameters and of the OK after them in the
 		// first EOF only (libmysqlclient has the same exception).

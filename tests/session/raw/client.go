@@ -30,6 +30,8 @@ type Options struct {
 	Attrs          map[string]string
 	TLS            bool
 	Timeout        time.Duration // of each command; 0: 30 s
+	// AllTrackers keeps all entries of session-state blocks, see Client.ok.
+	AllTrackers bool
 }
 
 // Client is one connection.

@@ -1,0 +1,105 @@
+package server
+
+import (
+	"strings"
+
+	"causeway/backend"
+	"causeway/classifier"
+	"causeway/wire"
+)
+
+// noteCounts keeps what a command's answer says of what may be asked about it.
+func (s *session) noteCounts(c *backend.Conn, j *job) {
+	r := &s.relay
+	if j.want != expectResult && j.want != expectPrepare {
+		s.noteCommand(c, j)
+		return
+	}
+	s.told = r.ok.Warnings
+	if r.err != nil {
+		s.told = 1
+	}
+	if keepsDiagnostics(j, r.err) {
+		s.warnings += r.ok.Warnings // an invalid condition number
+		s.errors += r.ok.Warnings
+	} else {
+		moved := j.want == expectPrepare && r.err == nil && !(s.hasLast(c) && c.Asked() == s.lastAsked)
+		s.newDiagnostics(c)
+		if moved {
+			s.lastAsked = notHere
+		}
+		s.warnings = r.ok.Warnings
+		if r.err != nil {
+			s.warnings, s.errors = 1, 1
+		}
+	}
+	switch {
+	case r.err != nil:
+		s.rowCount = -1
+	case j.want == expectPrepare || isGetDiagnostics(j):
+	case r.ok.Header == wire.HeaderEOF:
+		s.rowCount = -1
+	default:
+		s.rowCount = int64(r.ok.AffectedRows)
+	}
+	if j.want == expectResult {
+		s.noteFound(c, j)
+	}
+}
+
+// noteCommand does the same for commands that run no statement: they leave the
+// diagnostics as they are, and add their errors.
+func (s *session) noteCommand(c *backend.Conn, j *job) {
+	r := &s.relay
+	if j.want == expectText {
+		return
+	}
+	asked := s.lastAsked
+	s.rowCount, s.lastAsked = -1, notHere
+	switch {
+	case r.err != nil && s.hasLast(c):
+		s.warnings++
+		s.errors++
+		s.told = 1
+		if j.stmt != nil && s.gather() == nil && len(s.earlier) > 0 {
+			s.earlier[len(s.earlier)-1] = backend.NewCondition(r.err) // the server has its own number of the statement
+		}
+	case r.err != nil:
+		s.addCondition(r.err)
+	case j.want == expectSimple:
+		s.rowCount = 0
+	}
+	if j.want == expectColumns {
+		s.warnings++ // it is deprecated
+	}
+	if r.err == nil && j.stmt != nil {
+		s.told = r.ok.Warnings
+	}
+	if s.hasLast(c) {
+		s.lastAsked = asked // the server counts the same
+	}
+}
+
+// beforeFieldList: COM_FIELD_LIST adds to the diagnostics of a connection, which
+// must be the session's own.
+func (s *session) beforeFieldList(c *backend.Conn) error {
+	if s.hasLast(c) {
+		return nil
+	}
+	if err := s.gather(); err != nil {
+		return err
+	}
+	if err := s.clearDiagnostics(c); err != nil {
+		return err
+	}
+	s.last, s.lastTurn, s.lastAsked = c, c.Turn, c.Asked()
+	return nil
+}
+
+// keepsDiagnostics: SHOW WARNINGS and its like, and GET DIAGNOSTICS, leave what
+// they tell of as it is, unless they fail.
+func keepsDiagnostics(j *job, err *wire.Error) bool {
+	c := j.class
+	return j.want == expectResult && err == nil && c.Kind == classifier.Diagnostics && !c.Is(classifier.MultiStatement) &&
+		(strings.HasPrefix(c.Digest, "show ") || strings.HasPrefix(c.Digest, "get "))
+}

@@ -1,0 +1,51 @@
+package server
+
+import (
+	"causeway/classifier"
+	"causeway/wire"
+)
+
+// firstEOF is what is known of the status flags that an older client gets in the
+// EOF after the columns: the backend has none, as it was asked for DEPRECATE_EOF.
+type firstEOF struct {
+	before   wire.Status // the session's before the command
+	opens    bool        // reading a table begins a transaction if autocommit is off
+	readOnly bool        // and that transaction is READ ONLY
+	more     bool        // another result follows each one with rows
+	count    int         // statements
+	results  int         // that have come
+}
+
+// firstFlags are the flags that the packet can have. Those that tell how rows
+// were looked for are not known yet when it is due.
+const firstFlags = wire.StatusAutocommit | trxStatus | wire.StatusNoBackslashEscapes | wire.StatusMoreResults | wire.StatusPSOut
+
+func (f *firstEOF) expect(c *classifier.Class) {
+	switch c.Kind {
+	case classifier.Read, classifier.ReadSource, classifier.LockingRead, classifier.Diagnostics, classifier.Write, classifier.Handler:
+		f.opens = !c.Is(classifier.NoTable) && !isShowDiagnostics(c)
+	}
+	f.more = c.Kind == classifier.Call
+	f.count = c.Statements
+}
+
+// statusAhead is the status of the result whose columns have just passed, as it
+// follows from what was before and from the statement.
+func (r *relay) statusAhead() wire.Status {
+	f := &r.first
+	status := f.before
+	if f.results > 0 {
+		status = r.ok.Status
+	}
+	status &^= wire.StatusMoreResults | wire.StatusPSOut
+	if f.opens && !status.Has(wire.StatusAutocommit) {
+		status |= wire.StatusInTrans
+		if f.readOnly {
+			status |= wire.StatusInTransReadonly
+		}
+	}
+	if f.more || f.results+1 < f.count {
+		status |= wire.StatusMoreResults
+	}
+	return status
+}
