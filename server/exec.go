@@ -396,7 +396,7 @@ func (s *session) noteCounts(j *job) {
 	if r.err != nil {
 		s.told = 1
 	}
-	if !keepsDiagnostics(j.class) {
+	if !keepsDiagnostics(j.class) && (j.class != useClass || r.err != nil) { // COM_INIT_DB's count is of whoever had the connection
 		s.warnings, s.errors = r.ok.Warnings, 0
 		if r.err != nil {
 			s.warnings, s.errors = 1, 1

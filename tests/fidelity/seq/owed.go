@@ -36,7 +36,9 @@ var (
 var OwedNow = []Owed{
 	{"GET DIAGNOSTICS does not know of statements that ran on a replica",
 		[]Step{warns, q("GET DIAGNOSTICS CONDITION 1 @c = MYSQL_ERRNO")},
-		func(s *session, next Step) bool { return has(next, getDiagnostics) && !has(s.last(), changesRows) }},
+		func(s *session, next Step) bool {
+			return has(next, getDiagnostics) && (!has(s.last(), changesRows) || slices.ContainsFunc(s.sinceReset(), func(b Step) bool { return has(b, saysReadOnly) }))
+		}},
 	{"ROW_COUNT() after COM_PING is -1, not 0",
 		[]Step{aRead, {op: opPing}, q("SELECT ROW_COUNT()")},
 		func(s *session, next Step) bool { return has(next, rowCount) && s.last().op == opPing }},
@@ -63,7 +65,7 @@ var OwedNow = []Owed{
 	{"SHOW WARNINGS does not tell error 1243",
 		[]Step{{op: opPrepare, stmt: "a", text: "SELECT 1"}, {op: opStmtClose, stmt: "a"}, {op: opExecute, stmt: "a"}, warnings},
 		func(s *session, next Step) bool {
-			return has(next, diagnostics) && s.last().stmt != "" && s.closed(s.last().stmt)
+			return has(next, diagnostics) && s.last().stmt != "" && (s.closed(s.last().stmt) || s.last().op == opFetch)
 		}},
 	{"in a READ ONLY transaction that has read from a replica what needs the source as well is refused (README, Limits)",
 		[]Step{readOnly, aRead, t("SELECT GET_LOCK('$x', 0) AS g, id FROM $1.words ORDER BY id LIMIT 1")}, needsBothInReadOnly},

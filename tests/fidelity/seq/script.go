@@ -53,9 +53,6 @@ func (st state) after(s Step) state {
 	case -1:
 		st.off = true
 	}
-	if s.table {
-		frees |= PinNext
-	}
 	ends := frees&PinTrx != 0
 	st.pins = st.pins&^frees | s.pins | st.outOfSight(s)
 	st.users = st.users || setsUser.MatchString(s.runsText())

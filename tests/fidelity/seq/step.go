@@ -77,7 +77,7 @@ type Step struct {
 	frees  Pin
 	unless Pin      // frees only if none of these is there
 	auto   int      // 1: autocommit goes on, -1: off
-	table  bool     // touches a table: uses up what SET TRANSACTION said
+	table  bool     // touches a table
 	resets bool     // ends all that a session has
 	ddl    bool     // may leave tables behind
 	xa     bool     // may leave a prepared transaction behind
