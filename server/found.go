@@ -20,6 +20,7 @@ func (s *session) noteFound(j *job) {
 		set(r.rows)
 	case c.Is(classifier.MultiStatement):
 		s.matched = s.matched || mayFind(c.Digest)
+	case c.Kind == classifier.Set:
 	case c.Kind == classifier.Call, c.Kind == classifier.Unknown, c.Kind == classifier.TextPrepare, c.Is(classifier.UnknownFunction):
 		s.matched = true
 	case c.Kind == classifier.Do:
