@@ -422,13 +422,6 @@ func (s *session) noteCounts(j *job) {
 	}
 }
 
-// keepsDiagnostics: SHOW WARNINGS and its like, and GET DIAGNOSTICS, leave what
-// they tell of as it is.
-func keepsDiagnostics(c *classifier.Class) bool {
-	return c.Kind == classifier.Diagnostics && !c.Is(classifier.MultiStatement) &&
-		(strings.HasPrefix(c.Digest, "show ") || strings.HasPrefix(c.Digest, "get "))
-}
-
 // observe counts the statement and its time.
 func (s *session) observe(c *backend.Conn, j *job) {
 	took := time.Since(j.start)
