@@ -96,6 +96,7 @@ func (s *session) noteFound(c *backend.Conn, j *job) {
 	}
 	switch {
 	case r.err != nil && (r.err.Code == wire.ErrParse || class.Kind == classifier.Write) && !class.Is(classifier.MultiStatement):
+	case class.Kind == classifier.Set: // not even by a function
 	case class.Flags.Any(classifier.Opaque|classifier.MultiStatement) || class.Kind == classifier.TextPrepare || class.Kind == classifier.Unknown:
 		s.setFound(here)
 	case r.err != nil:
