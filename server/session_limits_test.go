@@ -162,12 +162,12 @@ func TestKillQueryThatRuns(t *testing.T) {
 // and what it had sent already does not run.
 func TestKillOfAConnectionThatRuns(t *testing.T) {
 	l := startLab(t, 1)
-	started, killed, told := make(chan bool), make(chan bool), make(chan bool)
+	started, killed, told := make(chan bool), make(chan bool, 9), make(chan bool)
 	l.r().on("SELECT slow", func(c *fakeConn, _ string) {
 		started <- true
 		<-killed
 		c.rows(1, []string{"1"})
-		told <- true
+		close(told)
 	})
 	l.r().on("KILL QUERY ", func(c *fakeConn, _ string) {
 		killed <- true
@@ -180,8 +180,10 @@ func TestKillOfAConnectionThatRuns(t *testing.T) {
 	victim.command(wire.ComQuery, "SELECT slow FROM t")
 	<-started
 	victim.command(wire.ComQuery, "INSERT INTO t VALUES (9)")
+	answer := make(chan reply, 1)
+	go func() { answer <- victim.answer(textValue) }() // what comes before the end must be seen
 	killer.run("KILL " + decimal(id))
-	if r := victim.answer(textValue); r.lost == nil {
+	if r := <-answer; r.lost == nil {
 		t.Errorf("the killed connection got an answer: %v", r)
 	}
 	for _, text := range l.source.texts() {
