@@ -335,10 +335,3 @@ func (s *session) described(columns []wire.Column) []wire.Column {
 	}
 	return out
 }
-
-// keepsDiagnostics: SHOW WARNINGS and its like, and GET DIAGNOSTICS, leave what
-// they tell of as it is.
-func keepsDiagnostics(c *classifier.Class) bool {
-	return c.Kind == classifier.Diagnostics && !c.Is(classifier.MultiStatement) &&
-		(strings.HasPrefix(c.Digest, "show ") || strings.HasPrefix(c.Digest, "get "))
-}

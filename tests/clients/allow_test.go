@@ -9,8 +9,7 @@ type allowance struct {
 	reason string
 }
 
-var allowances = []allowance{
-}
+var allowances = []allowance{}
 
 // allowed returns the allowance for a check, nil if there is none.
 func allowed(list []allowance, name string) *allowance {
