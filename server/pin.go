@@ -126,6 +126,7 @@ type pinnedPointer = atomic.Pointer[pinned]
 type tempTables struct {
 	names map[string]bool
 	some  bool // of unknown names: made by a routine
+	moved bool // one may have another name now
 }
 
 func (t *tempTables) any() bool { return t.some || len(t.names) > 0 }
@@ -134,7 +135,7 @@ func (t *tempTables) any() bool { return t.some || len(t.names) > 0 }
 // names: where one has other letters than a digest shows as they are, any
 // statement may.
 func (t *tempTables) mayBeIn(c *classifier.Class) bool {
-	if t.some || len(c.Digest) >= classifier.CutDigest || c.Is(classifier.ExecutableComment) {
+	if t.some || t.moved || len(c.Digest) >= classifier.CutDigest || c.Is(classifier.ExecutableComment) {
 		return true
 	}
 	digest := strings.ToLower(c.Digest)
@@ -192,8 +193,9 @@ func (t *tempTables) follow(c *classifier.Class, schema string) {
 		for _, name := range c.Names {
 			delete(t.names, qualified(name, schema))
 		}
+		t.moved = t.moved && t.any()
 	case c.Kind == classifier.DDL && t.any() && t.mayBeIn(c):
-		t.some = true // ALTER TABLE can give one another name
+		t.moved = true // ALTER TABLE can give one another name
 	}
 }
 

@@ -33,9 +33,10 @@ type facts struct {
 	homeOnly reason
 	// tempFree: homeOnly is for temporary tables alone, none of which the statement names.
 	tempFree bool
-	// userVars: user variables live on the source connection, or the client is to
+	// homeState: user variables, text-prepared statements or handlers live on the
+	// source connection, which statements of a transaction may use, or the client is to
 	// be told of its transactions: they all begin there.
-	userVars bool
+	homeState bool
 }
 
 // plan is the decision on one statement, with its reason. Later steps never
@@ -67,10 +68,12 @@ func decide(c *classifier.Class, f facts) plan {
 }
 
 // decidePrepare says where COM_STMT_PREPARE goes. It runs nothing: no
-// transaction begins, moves or ends by it, and nothing is refused before it is
-// executed.
+// transaction begins, moves or ends by it. But a server opens the tables for
+// writing already now, and says where it must not.
 func decidePrepare(c *classifier.Class, f facts) plan {
 	switch {
+	case (f.readOnlyTrx || f.lazyReadOnly || f.nextReadOnly) && f.homeOnly != reasonTempTables && isPlainWrite(c):
+		return plan{target: toRefuse, reason: reasonWrite}
 	case f.readOnlyTrx && c.Kind == classifier.Read && !c.Flags.Any(homeFlags):
 		return plan{target: toTrx, reason: reasonReadOnlyTrx}
 	case f.readOnlyTrx:
@@ -81,6 +84,12 @@ func decidePrepare(c *classifier.Class, f facts) plan {
 		return p
 	}
 	return plan{target: toHome, reason: kindReason(c.Kind)}
+}
+
+// isPlainWrite tells of DML that writes a table which is not temporary, if the
+// session has no temporary tables.
+func isPlainWrite(c *classifier.Class) bool {
+	return c.Kind == classifier.Write && !c.Flags.Any(classifier.CreatesTemp|classifier.DropsTemp|classifier.SelectInto|classifier.UnknownFunction|classifier.MultiStatement)
 }
 
 // homeFlags bind a read to the connection that has what it uses.
@@ -95,7 +104,7 @@ func decideRead(c *classifier.Class, f facts) plan {
 		return plan{target: toReplica, reason: reasonRead}
 	case f.homeOnly != reasonNone:
 		return plan{target: toHome, reason: f.homeOnly}
-	case f.lazyReadOnly && !f.userVars:
+	case f.lazyReadOnly && !f.homeState:
 		return plan{target: toReplica, reason: reasonReadOnlyTrx, begin: true}
 	case f.homeTrx, f.lazy:
 		return plan{target: toHome, reason: reasonTransaction}
@@ -103,7 +112,7 @@ func decideRead(c *classifier.Class, f facts) plan {
 		return plan{target: toHome, reason: reasonOneShot} // uses the characteristics up
 	case !f.autocommitOff:
 		return plan{target: toReplica, reason: reasonRead}
-	case (f.readOnly || f.nextReadOnly) && !f.userVars:
+	case (f.readOnly || f.nextReadOnly) && !f.homeState:
 		return plan{target: toReplica, reason: reasonReadOnlyTrx, begin: true}
 	}
 	return plan{target: toHome, reason: reasonTransaction}
@@ -111,7 +120,7 @@ func decideRead(c *classifier.Class, f facts) plan {
 
 func decideBegin(c *classifier.Class, f facts) plan {
 	readOnly := c.Trx.ReadOnly || (f.readOnly || f.nextReadOnly) && !c.Trx.ReadWrite
-	if readOnly && !f.homeTrx && f.homeOnly == reasonNone && !f.userVars && !c.Is(classifier.MultiStatement) {
+	if readOnly && !f.homeTrx && f.homeOnly == reasonNone && !f.homeState && !c.Is(classifier.MultiStatement) {
 		return plan{target: toReplica, reason: reasonReadOnlyTrx, begin: true}
 	}
 	return plan{target: toHome, reason: reasonTransaction}
@@ -146,7 +155,7 @@ func decideInReadOnlyTrx(c *classifier.Class, f facts) plan {
 		if c.Trx == (classifier.Trx{}) && f.nextReadOnly == false {
 			return inTrx // a bare BEGIN keeps the characteristics, and this replica covers the token
 		}
-		p := decideBegin(c, facts{readOnly: f.readOnly, userVars: f.userVars, homeOnly: f.homeOnly})
+		p := decideBegin(c, facts{readOnly: f.readOnly, homeState: f.homeState, homeOnly: f.homeOnly})
 		p.endTrx = true
 		return p
 	case classifier.Set, classifier.Use, classifier.Kill:

@@ -109,7 +109,7 @@ var decisions = []decision{
 	{"read in an XA transaction", class(classifier.Read, none), facts{homeOnly: reasonXA, homeTrx: true}, home(reasonXA)},
 	{"read in a transaction", class(classifier.Read, none), homeTrx, home(reasonTransaction)},
 	{"read of no table in a transaction", class(classifier.Read, classifier.NoTable), homeTrx, home(reasonTransaction)},
-	{"read with user variables elsewhere", class(classifier.Read, none), facts{userVars: true}, replica},
+	{"read with user variables elsewhere", class(classifier.Read, none), facts{homeState: true}, replica},
 	{"read, transactions read only", class(classifier.Read, none), readOnly, replica},
 	{"read, the next transaction read only", class(classifier.Read, none), nextOnly, home(reasonOneShot)},
 
@@ -117,7 +117,7 @@ var decisions = []decision{
 	{"autocommit=0: read", class(classifier.Read, none), off, home(reasonTransaction)},
 	{"autocommit=0, read only: read", class(classifier.Read, none), offReadOnly, beginThere},
 	{"autocommit=0, next read only: read", class(classifier.Read, none), offNext, beginThere},
-	{"autocommit=0, read only, user variables: read", class(classifier.Read, none), facts{autocommitOff: true, readOnly: true, userVars: true}, home(reasonTransaction)},
+	{"autocommit=0, read only, user variables: read", class(classifier.Read, none), facts{autocommitOff: true, readOnly: true, homeState: true}, home(reasonTransaction)},
 	{"autocommit=0, read only, in a transaction: read", class(classifier.Read, none), facts{autocommitOff: true, readOnly: true, homeTrx: true}, home(reasonTransaction)},
 	{"autocommit=0, read only, temporary tables: read", class(classifier.Read, none), facts{autocommitOff: true, readOnly: true, homeOnly: reasonTempTables}, home(reasonTempTables)},
 	{"autocommit=0, read only: write", class(classifier.Write, none), offReadOnly, home(reasonWrite)},
@@ -134,7 +134,7 @@ var decisions = []decision{
 	{"READ WRITE, the next read only", begin(classifier.Trx{ReadWrite: true}), nextOnly, beginAtHome},
 	{"READ ONLY in a transaction", begin(classifier.Trx{ReadOnly: true}), homeTrx, beginAtHome},
 	{"READ ONLY with temporary tables", begin(classifier.Trx{ReadOnly: true}), temp, beginAtHome},
-	{"READ ONLY with user variables", begin(classifier.Trx{ReadOnly: true}), facts{userVars: true}, beginAtHome},
+	{"READ ONLY with user variables", begin(classifier.Trx{ReadOnly: true}), facts{homeState: true}, beginAtHome},
 	{"READ ONLY in doubt", begin(classifier.Trx{ReadOnly: true}), facts{homeOnly: reasonDoubt}, beginAtHome},
 	{"READ ONLY among other statements", &classifier.Class{Kind: classifier.Begin, Flags: classifier.MultiStatement, Trx: classifier.Trx{ReadOnly: true}}, idle, beginAtHome},
 	{"READ ONLY, autocommit=0", begin(classifier.Trx{ReadOnly: true}), off, beginThere},
@@ -243,7 +243,7 @@ func eachSituation(fn func(f facts)) {
 		for _, r := range []reason{reasonNone, reasonTempTables, reasonDoubt} {
 			fn(facts{
 				readOnlyTrx: on(0), fresh: on(1), homeTrx: on(2), autocommitOff: on(3), readOnly: on(4), nextReadOnly: on(5),
-				homeOnly: r, userVars: on(6),
+				homeOnly: r, homeState: on(6),
 			})
 		}
 	}
@@ -293,17 +293,17 @@ func TestDecideIsComplete(t *testing.T) {
 	})
 }
 
-// PREPARE runs nothing: it neither begins, moves or ends a transaction nor is
-// anything refused before its execution.
+// PREPARE runs nothing: it neither begins, moves or ends a transaction, and only
+// what writes is refused before its execution.
 func TestDecidePrepare(t *testing.T) {
 	eachSituation(func(f facts) {
 		for _, k := range allKinds {
 			for bit := range 30 {
 				p := decidePrepare(class(k, 1<<bit), f)
-				if p.begin || p.endTrx || p.move || p.target == toRefuse || p.target == toLast || p.reason == reasonNone {
+				if p.begin || p.endTrx || p.move || p.target == toRefuse && k != classifier.Write || p.target == toLast || p.reason == reasonNone {
 					t.Fatalf("%v in %+v: %+v", k, f, p)
 				}
-				if p.target != toHome && k != classifier.Read {
+				if p.target != toHome && p.target != toRefuse && k != classifier.Read {
 					t.Fatalf("%v in %+v: %+v", k, f, p)
 				}
 			}
@@ -319,7 +319,9 @@ func TestDecidePrepare(t *testing.T) {
 		{"read, autocommit=0 and read only", class(classifier.Read, 0), offReadOnly, plan{target: toReplica, reason: reasonReadOnlyTrx}},
 		{"read in a read-only transaction", class(classifier.Read, 0), usedTrx, inTrx},
 		{"DDL in a read-only transaction", class(classifier.DDL, classifier.ImplicitCommit), usedTrx, home(reasonSession)},
-		{"write in a read-only transaction", class(classifier.Write, 0), freshTrx, home(reasonSession)},
+		{"write in a read-only transaction", class(classifier.Write, 0), freshTrx, plan{target: toRefuse, reason: reasonWrite}},
+		{"write, the next transaction read only", class(classifier.Write, 0), nextOnly, plan{target: toRefuse, reason: reasonWrite}},
+		{"write with temporary tables in one not begun", class(classifier.Write, 0), facts{lazy: true, lazyReadOnly: true, homeOnly: reasonTempTables}, home(reasonWrite)},
 		{"write", class(classifier.Write, 0), idle, home(reasonWrite)},
 	} {
 		if got := decidePrepare(c.class, c.facts); got != c.want {

@@ -275,7 +275,7 @@ func (s *session) facts(v *backend.View) facts {
 		readOnly:      s.isOn("transaction_read_only"),
 		nextReadOnly:  len(s.nextTrx) > 0,
 		homeOnly:      s.homeOnlyReason(),
-		userVars:      s.sticky.userVars || s.state.HasUserVars() || s.tracksTrx(v),
+		homeState:     s.sticky.userVars || len(s.sticky.prepared) > 0 || s.sticky.handlers > 0 || s.state.HasUserVars() || s.tracksTrx(v),
 	}
 }
 

@@ -71,7 +71,7 @@ func (s *session) afterFailed(c *classifier.Class) {
 		return
 	}
 	s.home.Unclean = true
-	s.sticky.temp.some = s.sticky.temp.any() // it may have renamed one
+	s.sticky.temp.moved = s.sticky.temp.any()
 	s.followHeld(c)
 }
 
