@@ -49,6 +49,8 @@ func (s *session) runOnLast(j *job) error {
 		return s.answerOwn(j, q)
 	case !own && !show:
 		return s.runAboutLast(j)
+	case s.lazy != nil, own && q.has("last_insert_id") && !s.lastHasInsertID():
+		return s.diagnosticsLost(j) // a question of our own would come between
 	}
 	if c := s.retake(s.last); c != nil && len(s.earlier) == 0 && s.hasLast(c) && s.unfit(c, s.view().Node(c.Node.Addr), j.start) == "" {
 		if c == s.home && c.Node.Role == backend.RoleSource {
@@ -83,7 +85,9 @@ func (s *session) knows(q ownQuery) bool {
 	for _, item := range q.items {
 		switch item.what {
 		case "last_insert_id":
-			return false
+			if s.lastHasInsertID() {
+				return false
+			}
 		case "found_rows":
 			if !s.found.known {
 				return false
@@ -95,6 +99,11 @@ func (s *session) knows(q ownQuery) bool {
 		}
 	}
 	return true
+}
+
+// lastHasInsertID tells whether the last connection has LAST_INSERT_ID() too.
+func (s *session) lastHasInsertID() bool {
+	return s.last != nil && s.insert.on == s.last && s.insert.turn == s.lastTurn
 }
 
 // clearDiagnostics makes a connection forget another session's last statement.

@@ -97,10 +97,9 @@ func (s *session) setAutocommit(on bool) error {
 	s.noteHere()
 	ok := wire.OK{Status: s.status}
 	s.tracked.setsState = false
-	ok.Track = s.filterTrack(wire.AppendTrackStateChange(wire.AppendTrackVariable(nil, "autocommit", value), true))
-	if ok.Track != nil {
-		ok.Status |= wire.StatusSessionStateChanged
-	}
+	news := s.filterTrack(wire.AppendTrackStateChange(wire.AppendTrackVariable(nil, "autocommit", value), true))
+	s.untold = wire.JoinTracks(s.untold, news)
+	s.tell(&ok)
 	return s.send(ok.Append(s.scratch[:0], s.login.Caps))
 }
 

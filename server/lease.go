@@ -147,6 +147,10 @@ func (s *session) settle() {
 		return
 	}
 	c, pins := s.home, s.homePins()
+	if pins == pinTrackers && len(s.trackers.named) > 0 && !c.Broken { // what the client has set goes with the connection
+		s.rearmTrackers(&job{want: expectSimple})
+		pins = s.homePins()
+	}
 	if pins == pinTrackers { // whoever takes it has them right, see checkTrackers
 		pins, c.Unclean = 0, true
 		s.trackers.on, s.trackers.turn = c, c.Turn

@@ -165,6 +165,11 @@ func decideInReadOnlyTrx(c *classifier.Class, f facts) plan {
 		return inTrx // 1568, as the source would say
 	case classifier.Write:
 		return decideWriteInReadOnlyTrx(c, inTrx, elsewhere)
+	case classifier.UnlockTables:
+		if !c.Is(classifier.MultiStatement) {
+			return inTrx // it commits only where LOCK TABLES holds
+		}
+		return elsewhere()
 	case classifier.DDL, classifier.LockTables, classifier.XA:
 		home.endTrx = true
 		return home

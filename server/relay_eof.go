@@ -1,6 +1,8 @@
 package server
 
 import (
+	"strings"
+
 	"causeway/classifier"
 	"causeway/wire"
 )
@@ -23,10 +25,20 @@ const firstFlags = wire.StatusAutocommit | trxStatus | wire.StatusNoBackslashEsc
 func (f *firstEOF) expect(c *classifier.Class) {
 	switch c.Kind {
 	case classifier.Read, classifier.ReadSource, classifier.LockingRead, classifier.Diagnostics, classifier.Write, classifier.Handler:
-		f.opens = !c.Is(classifier.NoTable) && !isShowDiagnostics(c)
+		f.opens = !c.Is(classifier.NoTable) && !isShow(c)
 	}
 	f.more = c.Kind == classifier.Call
 	f.count = c.Statements
+}
+
+// isShow: SHOW and DESCRIBE begin no transaction.
+func isShow(c *classifier.Class) bool {
+	verb, _, _ := strings.Cut(c.Digest, " ")
+	switch strings.ToLower(verb) {
+	case "show", "desc", "describe":
+		return true
+	}
+	return false
 }
 
 // statusAhead is the status of the result whose columns have just passed, as it

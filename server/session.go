@@ -112,6 +112,7 @@ func newSession(srv *Server, client *wire.Conn, login *Login, id uint32) *sessio
 	s.relay.onOK = s.onOK
 	s.relay.track = s.filterTrack
 	s.owner = &backend.Owner{}
+	s.found.known = true // 0
 	s.reset()
 	s.idleSince.Store(int64(time.Since(srv.started)))
 	return s

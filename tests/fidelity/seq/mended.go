@@ -64,4 +64,10 @@ var MendedSoFar = []Mended{
 	{"a transaction that was begun by several statements of which the last failed",
 		by(0, t("BEGIN; INSERT INTO $1.t (v) VALUES (5); SELECT * FROM $1.nosuch"), t("SELECT COUNT(*) FROM $1.t"), back, t("SELECT COUNT(*) FROM $1.t"))},
 	{"diagnostics on a connection that nobody has taken", by(0, warns, q("SELECT ROW_COUNT(), LAST_INSERT_ID()"))},
+	{"PREPARE of a write in a READ ONLY transaction",
+		by(0, readOnly, Step{op: opPrepare, stmt: "a", text: "INSERT INTO $1.t (v) VALUES (?)", table: true}, warnings, commit)},
+	{"a text-prepared statement in a READ ONLY transaction",
+		by(0, q("PREPARE txt FROM 'SELECT 7'"), q("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY").pin(PinTrx), q("EXECUTE txt"), q("DEALLOCATE PREPARE txt"), commit)},
+	{"a syntax error in a session with a temporary table",
+		turns(by(0, q("CREATE TEMPORARY TABLE $0.temp1 (id INT)").pin(PinTemp), q("SELECT 'open"), q("DROP TEMPORARY TABLE $0.temp1")), by(1, write))},
 }
