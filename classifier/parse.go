@@ -35,8 +35,12 @@ func (c *Classifier) secondOpinion(v *verdict, count int, sql []byte, m Mode, de
 		return
 	}
 	o := opinion{readOnly: c.readOnly, verdict: *v}
-	if c.parsers.ask(&o, withoutComments(sql, m), m, count) {
-		*v = o.verdict
+	if !c.parsers.ask(&o, withoutComments(sql, m), m, count) {
+		return
+	}
+	*v = o.verdict
+	if v.kind == Read && !o.table {
+		v.flags |= NoTable
 	}
 }
 
@@ -106,13 +110,17 @@ func withoutComments(sql []byte, m Mode) string {
 type opinion struct {
 	readOnly map[string]bool
 	verdict  verdict
+	table    bool // one is named, or it is no SELECT
 }
 
 // of judges the top of the tree.
 func (o *opinion) of(s ast.StmtNode) {
 	switch n := s.(type) {
-	case *ast.SelectStmt, *ast.SetOprStmt, *ast.ShowStmt:
+	case *ast.SelectStmt, *ast.SetOprStmt:
+	case *ast.ShowStmt:
+		o.table = true
 	case *ast.ExplainStmt:
+		o.table = true
 		if n.Analyze {
 			o.of(n.Stmt)
 			return
@@ -132,6 +140,8 @@ func (o *opinion) object(k Kind, f Flags) {
 // Enter looks at one node of the tree.
 func (o *opinion) Enter(in ast.Node) (ast.Node, bool) {
 	switch n := in.(type) {
+	case *ast.TableName:
+		o.table = true
 	case *ast.SelectStmt:
 		if n.LockInfo != nil && n.LockInfo.LockType != ast.SelectLockNone {
 			o.object(LockingRead, 0)

@@ -21,7 +21,7 @@ const notHere = ^uint64(0)
 // newDiagnostics: the last statement ran on c, and what was before is gone.
 func (s *session) newDiagnostics(c *backend.Conn) {
 	s.forgetConditions()
-	s.last, s.lastTurn, s.lastAsked = c, c.Turn, c.Asked()
+	s.last, s.lastTurn, s.lastAsked = c, c.Turn, s.asked
 }
 
 // forgetConditions clears the diagnostics area.

@@ -265,7 +265,7 @@ func (s *session) exchange(c *backend.Conn, j *job, plain bool) error {
 	live.InFlight.Add(-1)
 	s.busyOn.Store(nil)
 	s.cut.await()
-	s.untold = r.untold
+	s.untold, s.asked = r.untold, c.Asked()
 	if err != nil {
 		var unprepared *prepareRefused
 		if !errors.As(err, &unprepared) {

@@ -97,6 +97,7 @@ func (s *session) noteFound(c *backend.Conn, j *job) {
 	switch {
 	case r.err != nil && (r.err.Code == wire.ErrParse || class.Kind == classifier.Write) && !class.Is(classifier.MultiStatement):
 	case class.Kind == classifier.Set: // not even by a function
+	case class.Is(classifier.MultiStatement) && !mayFind(class.Digest):
 	case class.Flags.Any(classifier.Opaque|classifier.MultiStatement) || class.Kind == classifier.TextPrepare || class.Kind == classifier.Unknown:
 		s.setFound(here)
 	case r.err != nil:
@@ -115,6 +116,16 @@ func (s *session) noteFound(c *backend.Conn, j *job) {
 			known(n)
 		}
 	}
+}
+
+// mayFind tells whether one of several statements may set FOUND_ROWS().
+func mayFind(digest string) bool {
+	for _, word := range [...]string{"select", "update", "call", "execute", "do ", "show", "with", "table", "values row", "desc", "explain"} {
+		if strings.Contains(digest, word) {
+			return true
+		}
+	}
+	return len(digest) >= classifier.CutDigest || strings.Count(digest, "delete") > strings.Count(digest, "delete from")
 }
 
 // selects are the statements with rows that are run as SELECT: of SHOW those

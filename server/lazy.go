@@ -98,7 +98,7 @@ func (s *session) setAutocommit(on bool) error {
 	ok := wire.OK{Status: s.status}
 	s.tracked.setsState = false
 	news := s.filterTrack(wire.AppendTrackStateChange(wire.AppendTrackVariable(nil, "autocommit", value), true))
-	s.untold = wire.JoinTracks(s.untold, news)
+	s.untold = wire.JoinTracks(news, s.untold)
 	s.tell(&ok)
 	return s.send(ok.Append(s.scratch[:0], s.login.Caps))
 }

@@ -25,13 +25,13 @@ const firstFlags = wire.StatusAutocommit | trxStatus | wire.StatusNoBackslashEsc
 func (f *firstEOF) expect(c *classifier.Class) {
 	switch c.Kind {
 	case classifier.Read, classifier.ReadSource, classifier.LockingRead, classifier.Diagnostics, classifier.Write, classifier.Handler:
-		f.opens = !c.Is(classifier.NoTable) && !isShow(c)
+		f.opens = !c.Is(classifier.NoTable) && (!isShow(c) || isSelect(c) && c.Kind != classifier.Diagnostics)
 	}
 	f.more = c.Kind == classifier.Call
 	f.count = c.Statements
 }
 
-// isShow: SHOW and DESCRIBE begin no transaction.
+// isShow: SHOW and DESCRIBE begin no transaction, but for those that are run as SELECT.
 func isShow(c *classifier.Class) bool {
 	verb, _, _ := strings.Cut(c.Digest, " ")
 	switch strings.ToLower(verb) {

@@ -50,6 +50,7 @@ type session struct {
 	homeLast   *backend.Conn            // the last one to the source, may be given back
 	last       *backend.Conn            // ran the last statement, may be given back
 	lastTurn   uint64                   // of last, see backend.Conn.Turn
+	asked      uint64                   // Conn.Asked right after the statement that runs now
 	lastAsked  uint64                   // of last, see Conn.Asked: as long as it stays, ROW_COUNT() there is rowCount
 	lastLeft   *backend.Leftover        // what was left on last when it was given back
 	earlier    []backend.Condition      // conditions that are on no connection, before those of last
