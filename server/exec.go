@@ -363,6 +363,9 @@ func (s *session) finish(c *backend.Conn, j *job) {
 	s.applyNews(c, j)
 	s.noteCounts(j)
 	if r.err == nil && j.want != expectPrepare && j.want != expectText {
+		if c == s.locks && (endsTrx(j.class) || r.ok.Status&(trxStatus|wire.StatusAutocommit) != 0) {
+			s.locks = nil // released, or those of a transaction that the flags tell of
+		}
 		c.Status = r.ok.Status
 	}
 	if j.class.Kind != classifier.Diagnostics && (j.want == expectResult || j.want == expectPrepare || j.class == debugClass) {
@@ -377,7 +380,7 @@ func (s *session) finish(c *backend.Conn, j *job) {
 		s.status = c.Status&(wire.StatusAutocommit|wire.StatusNoBackslashEscapes|trxStatus) | r.addStatus
 	}
 	if c == s.readTrx && r.err == nil {
-		if !c.Status.Has(wire.StatusInTrans) {
+		if !c.Status.Has(wire.StatusInTrans) && s.locks != c {
 			s.readTrx = nil
 		} else if j.class.Kind == classifier.Begin {
 			s.readFresh = !j.class.Trx.Snapshot
