@@ -228,6 +228,14 @@ func (s *session) noteLocks(c *backend.Conn) {
 	}
 }
 
+// dropLocks: a statement that worked has released them, or they are those of a
+// transaction that its flags tell of.
+func (s *session) dropLocks(c *backend.Conn, j *job) {
+	if c == s.locks && (endsTrx(j.class) || s.relay.ok.Status&(trxStatus|wire.StatusAutocommit) != 0) {
+		s.locks = nil
+	}
+}
+
 // homeInTrx tells whether the connection to the source has a transaction, or
 // metadata locks, that end with COMMIT.
 func (s *session) homeInTrx() bool {

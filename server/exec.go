@@ -363,9 +363,7 @@ func (s *session) finish(c *backend.Conn, j *job) {
 	s.applyNews(c, j)
 	s.noteCounts(j)
 	if r.err == nil && j.want != expectPrepare && j.want != expectText {
-		if c == s.locks && (endsTrx(j.class) || r.ok.Status&(trxStatus|wire.StatusAutocommit) != 0) {
-			s.locks = nil // released, or those of a transaction that the flags tell of
-		}
+		s.dropLocks(c, j)
 		c.Status = r.ok.Status
 	}
 	if j.class.Kind != classifier.Diagnostics && (j.want == expectResult || j.want == expectPrepare || j.class == debugClass) {
@@ -448,16 +446,6 @@ func (s *session) observe(c *backend.Conn, j *job) {
 	}
 	s.srv.metrics.count(target, s.route.reason)
 	s.srv.metrics.seconds[target].Observe(took.Seconds())
-}
-
-// isOwnRead tells whether a read on the source is one that no replica could
-// have served: the fallback budget grows with their rate.
-func isOwnRead(c *classifier.Class, r reason) bool {
-	switch c.Kind {
-	case classifier.Read, classifier.ReadSource, classifier.LockingRead:
-		return r != reasonFallback && r != reasonNoReplica && r != reasonResent
-	}
-	return false
 }
 
 // afterHome follows session state that only the source connection has.
