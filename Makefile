@@ -7,7 +7,7 @@ COMMIT  ?= $(shell git rev-parse --short=12 HEAD 2>/dev/null)
 LDFLAGS  = -X main.version=$(VERSION) -X main.commit=$(COMMIT)
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo demo-down test check test-unit test-integration test-driver-go test-clients bench soak crowd bench-pool fuzz sysbench clean
+.PHONY: help build demo demo-down test check test-unit test-integration test-driver-go test-clients test-suites bench soak crowd bench-pool fuzz sysbench clean
 
 help: ## what can be made
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ test-driver-go: build ## go-sql-driver's own test suite through Causeway
 
 test-clients: build ## real drivers of all languages, directly and through Causeway (CLIENTS="php ruby" for some)
 	CAUSEWAY_BIN=$(CURDIR)/bin/causeway CAUSEWAY_CLIENTS="$(or $(CLIENTS),all)" go test -count=1 -v -timeout 60m ./tests/clients
+
+test-suites: build ## the drivers' own test suites, directly and through Causeway (SUITES="pymysql sqlalchemy" for some)
+	CAUSEWAY_BIN=$(CURDIR)/bin/causeway CAUSEWAY_SUITES="$(or $(SUITES),all)" go test -count=1 -v -timeout 90m ./tests/suites
 
 bench: build ## CPU and throughput beside a plain relay, HAProxy and MySQL Router (BENCH="--rounds 5 --check")
 	CAUSEWAY_BIN=$(CURDIR)/bin/causeway go run ./tests/bench $(BENCH)

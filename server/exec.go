@@ -377,6 +377,7 @@ func (s *session) finish(c *backend.Conn, j *job) {
 	s.applyNews(c, j)
 	s.noteCounts(c, j)
 	if r.err == nil && j.want != expectPrepare && j.want != expectText {
+		s.dropLocks(c, j)
 		c.Status = r.ok.Status
 	}
 	if !keepsDiagnostics(j, r.err) && (j.want == expectResult || j.want == expectPrepare) {
@@ -388,7 +389,7 @@ func (s *session) finish(c *backend.Conn, j *job) {
 		s.status = c.Status&(wire.StatusAutocommit|wire.StatusNoBackslashEscapes|trxStatus) | r.addStatus
 	}
 	if c == s.readTrx && r.err == nil {
-		if !c.Status.Has(wire.StatusInTrans) {
+		if !c.Status.Has(wire.StatusInTrans) && s.locks != c {
 			s.readTrx = nil
 		} else if j.class.Kind == classifier.Begin {
 			s.readFresh = !j.class.Trx.Snapshot
@@ -416,16 +417,6 @@ func (s *session) observe(c *backend.Conn, j *job) {
 	}
 	s.srv.metrics.count(target, s.route.reason)
 	s.srv.metrics.seconds[target].Observe(took.Seconds())
-}
-
-// isOwnRead tells whether a read on the source is one that no replica could
-// have served: the fallback budget grows with their rate.
-func isOwnRead(c *classifier.Class, r reason) bool {
-	switch c.Kind {
-	case classifier.Read, classifier.ReadSource, classifier.LockingRead:
-		return r != reasonFallback && r != reasonNoReplica && r != reasonResent
-	}
-	return false
 }
 
 // afterHome follows session state that only the source connection has.

@@ -266,7 +266,7 @@ func (s *session) endLeases() {
 	if c := s.home; c != nil {
 		s.home = nil
 		s.homeID.Store(0)
-		c.Dirty = c.Dirty || s.sticky.any() || c.Status.Has(wire.StatusInTrans) || s.oneShot || s.trackers.due || s.hasCursor(c) || c.Unclean || c.State().HasUserVars()
+		c.Dirty = c.Dirty || s.sticky.any() || c.Status.Has(wire.StatusInTrans) || s.locks == c || s.oneShot || s.trackers.due || s.hasCursor(c) || c.Unclean || c.State().HasUserVars()
 		s.giveClean(c)
 	}
 	for addr, c := range s.replicas {
@@ -274,7 +274,7 @@ func (s *session) endLeases() {
 		c.Dirty = c.Dirty || c == s.readTrx || s.hasCursor(c)
 		s.giveClean(c)
 	}
-	s.readTrx = nil
+	s.readTrx, s.locks = nil, nil
 }
 
 func (s *session) giveClean(c *backend.Conn) {

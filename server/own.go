@@ -95,6 +95,7 @@ func (s *session) ownFacts(class *classifier.Class, text []byte) (bool, error) {
 	lower := strings.ToLower(class.Digest)
 	switch {
 	case strings.HasPrefix(lower, "show processlist"), strings.HasPrefix(lower, "show full processlist"):
+		s.runs.Store(class) // its own row tells of it
 		return true, s.processlist(strings.Contains(lower, "full"))
 	case !strings.Contains(lower, "connection_id"):
 		return false, nil

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"causeway/classifier"
-	"causeway/wire"
 )
 
 // pin says what ties a session to its connection to the source between
@@ -84,7 +83,7 @@ func (s *session) homePins() pin {
 			p |= bit
 		}
 	}
-	set(s.home.Status.Has(wire.StatusInTrans), pinTransaction)
+	set(s.homeInTrx(), pinTransaction)
 	set(k.temp.any(), pinTempTables)
 	set(k.locked, pinTableLocks)
 	set(k.locks, pinUserLocks)

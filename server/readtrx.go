@@ -39,7 +39,8 @@ func (s *session) begunOn(c *backend.Conn) bool {
 		return s.relay.ok.Status.Has(wire.StatusInTrans)
 	}
 	if s.askStatus(c) == nil {
-		return c.Status.Has(wire.StatusInTrans)
+		s.noteLocks(c)
+		return c.Status.Has(wire.StatusInTrans) || s.locks == c
 	}
 	s.dropReplica(c)
 	s.aborted = "replica " + c.Node.Addr + " was lost"
@@ -59,6 +60,9 @@ func (s *session) endReadTrx(how string) {
 }
 
 func (s *session) closeTrx(c *backend.Conn, how string) {
+	if s.locks == c {
+		s.locks = nil
+	}
 	s.bound(c)
 	if _, err := c.Query(how); err != nil {
 		s.dropReplica(c)

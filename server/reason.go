@@ -73,3 +73,13 @@ func kindReason(k classifier.Kind) reason {
 		return reasonSession
 	}
 }
+
+// isOwnRead tells whether a read on the source is one that no replica could
+// have served: the fallback budget grows with their rate.
+func isOwnRead(c *classifier.Class, r reason) bool {
+	switch c.Kind {
+	case classifier.Read, classifier.ReadSource, classifier.LockingRead:
+		return r != reasonFallback && r != reasonNoReplica && r != reasonResent
+	}
+	return false
+}

@@ -66,6 +66,7 @@ type session struct {
 	nextTrx   []string      // SET TRANSACTION statements for the next transaction, not sent yet
 	oneShot   bool          // one was sent to the source and holds for its next statement
 	lazy      *lazyTrx      // a transaction that was begun here only
+	locks     *backend.Conn // it may have metadata locks of a transaction that its flags do not tell of
 	aborted   string        // the transaction was lost; why. Only ROLLBACK and its like go on
 	homeOnly  reason        // why all reads stay on the source connection
 	sticky    stickyState   // what of the source connection cannot be replayed
@@ -124,7 +125,7 @@ func (s *session) reset() {
 	s.state = backend.EmptyState.WithSchema(s.login.Database)
 	s.modeState = nil
 	s.readTrx, s.nextTrx, s.oneShot, s.lazy, s.aborted = nil, nil, false, nil, ""
-	s.homeOnly, s.sticky, s.stale = reasonNone, stickyState{}, nil
+	s.homeOnly, s.sticky, s.stale, s.locks = reasonNone, stickyState{}, nil, nil
 	s.last, s.stmts, s.dropped = nil, nil, ""
 	s.wants, s.trackers = defaultWants(s.view().Source), trackerCheck{}
 	s.status = wire.StatusAutocommit
@@ -270,7 +271,7 @@ func (s *session) facts(v *backend.View) facts {
 	return facts{
 		readOnlyTrx:   s.readTrx != nil,
 		fresh:         s.readFresh,
-		homeTrx:       s.home != nil && s.home.Status.Has(wire.StatusInTrans),
+		homeTrx:       s.homeInTrx(),
 		lazy:          s.lazy != nil,
 		lazyReadOnly:  s.lazy != nil && s.lazy.readOnly,
 		autocommitOff: s.isOff("autocommit", v),

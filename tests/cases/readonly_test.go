@@ -32,6 +32,21 @@ var readOnlyCases = []theCase{
 		"a: SET autocommit = 0", "a: INSERT INTO t (id, v) VALUES (1, 1) => ERR 1062", "b: SET innodb_lock_wait_timeout = 1", "b: UPDATE t SET v = 98 WHERE id = 1 => ERR 1205", "a: COMMIT", "b: UPDATE t SET v = 99 WHERE id = 1 => OK", "a: SELECT v FROM t WHERE id = 1 => 99", "a: COMMIT",
 		"a: INSERT INTO t (id, v) VALUES (1, 1) => ERR 1062", "a: SET autocommit = 1", "b: UPDATE t SET v = 97 WHERE id = 1 => OK",
 	)},
+	{row: "X43", name: "metadata locks of a statement that failed with autocommit off", steps: metadataLocks(
+		"SELECT nosuch FROM t => ERR 1054", "INSERT INTO t (nosuch) VALUES (1) => ERR 1054", "SELECT SUM(v), COUNT(*) FROM t GROUP BY nosuch => ERR 1054", "SELECT nosuch FROM t FOR UPDATE => ERR 1054",
+	)},
+	{row: "X43", name: "metadata locks of a table that does not exist", steps: steps(
+		"x: SET lock_wait_timeout = 1", "a: SET autocommit = 0", "a: DESCRIBE nosuch => ERR 1146", "x: CREATE TABLE nosuch (a INT) => ERR 1205", "a: ROLLBACK", "x: CREATE TABLE nosuch (a INT) => OK", "x: DROP TABLE nosuch => OK",
+	)},
+	{row: "X43", name: "metadata locks end with BEGIN, and with autocommit", steps: steps(
+		"x: SET lock_wait_timeout = 1", "a: SET autocommit = 0", "a: SELECT nosuch FROM t => ERR 1054", "a: SELECT 1 => 1", "x: ALTER TABLE t COMMENT 'x' => ERR 1205", "a: BEGIN", "x: ALTER TABLE t COMMENT 'x' => OK", "a: COMMIT",
+		"a: SELECT nosuch FROM t => ERR 1054", "a: SET autocommit = 1", "x: ALTER TABLE t COMMENT 'y' => OK", "a: SELECT v FROM t WHERE id = 1 => 10",
+		"a: SET autocommit = 0", "a: SELECT nosuch FROM t => ERR 1054", "x: ALTER TABLE t COMMENT 'z' => ERR 1205", `a: \quit`, "x: ALTER TABLE t COMMENT 'z' => OK",
+	)},
+	{row: "X43", name: "a transaction that began in a text that failed", steps: steps(
+		"a: BEGIN; INSERT INTO t (v) VALUES (60); INSERT INTO t (id, v) VALUES (1, 1) => ERR 1062", "a: SELECT COUNT(*) FROM t => 6", "x: SELECT COUNT(*) FROM t => 5", "a: ROLLBACK", "a: SELECT COUNT(*) FROM t => 5",
+		"x: SET innodb_lock_wait_timeout = 1", "x: UPDATE t SET v = 99 WHERE id = 1 => OK", "a: SELECT v FROM t WHERE id = 1 => 99",
+	)},
 	{row: "X41", name: "what uses SET TRANSACTION up", steps: usedUp()},
 	{row: "X41", name: "what uses SET TRANSACTION up, sent to the source", steps: usedUp("a: SELECT v FROM t WHERE id = 1 FOR UPDATE")},
 }
@@ -71,6 +86,17 @@ func usedUp(before ...any) []step {
 			all = append(all, steps(`a: \reset`)...)
 		}
 		all = append(all, steps("b: BEGIN", "b: SELECT MAX(v) FROM t", "b: COMMIT", fmt.Sprintf("a: DELETE FROM t WHERE id = %d", 100+i))...)
+	}
+	return all
+}
+
+// metadataLocks: with autocommit off a statement that failed keeps the table from
+// being altered until COMMIT or ROLLBACK, and no longer.
+func metadataLocks(failing ...string) []step {
+	all := steps("x: SET lock_wait_timeout = 1", "a: SET autocommit = 0")
+	for i, text := range failing {
+		end := []string{"a: COMMIT", "a: ROLLBACK"}[i%2]
+		all = append(all, steps("a: "+text, "x: ALTER TABLE t COMMENT 'x' => ERR 1205", end, fmt.Sprintf("x: ALTER TABLE t COMMENT 'y%d' => OK", i))...)
 	}
 	return all
 }

@@ -136,7 +136,7 @@ func lay(t *testing.T, c *cluster.Cluster) {
 // readsOnReplicas is how many statements replicas have answered so far.
 func readsOnReplicas(t *testing.T, cw *cluster.Causeway) float64 {
 	t.Helper()
-	n, err := queriesTo(t.Context(), cw.HTTP, "replica")
+	n, err := rig.QueriesTo(t.Context(), cw.HTTP, "replica")
 	if err != nil {
 		t.Fatal(err)
 	}

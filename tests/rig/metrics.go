@@ -70,3 +70,29 @@ func parseMetrics(text string) (Metrics, error) {
 	}
 	return m, nil
 }
+
+// QueriesTo reads from /metrics of the HTTP port at addr how many statements a
+// kind of target has answered, for whatever reason.
+func QueriesTo(ctx context.Context, addr, target string) (float64, error) {
+	text, err := get(ctx, "http://"+addr+"/metrics")
+	if err != nil {
+		return 0, err
+	}
+	return queriesTo(text, target)
+}
+
+func queriesTo(text, target string) (float64, error) {
+	var mine strings.Builder
+	for line := range strings.Lines(text) {
+		if strings.Contains(line, fmt.Sprintf("target=%q", target)) {
+			mine.WriteString(line)
+		}
+	}
+	const name = "causeway_queries_total"
+	m, err := parseMetrics(mine.String())
+	n, found := m[name]
+	if err == nil && !found {
+		err = fmt.Errorf("/metrics has no %s of target %q", name, target)
+	}
+	return n, err
+}

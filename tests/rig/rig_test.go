@@ -133,3 +133,18 @@ func TestAwaitTellsWhyAProgramEnded(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestQueriesTo(t *testing.T) {
+	const page = `# HELP causeway_queries_total x
+causeway_queries_total{reason="read",target="replica"} 3
+causeway_queries_total{reason="token",target="replica"} 4
+causeway_queries_total{reason="write",target="source"} 9
+causeway_other_total{target="replica"} 5
+`
+	if n, err := queriesTo(page, "replica"); err != nil || n != 7 {
+		t.Errorf("got %v, %v", n, err)
+	}
+	if _, err := queriesTo(page, "nosuch"); err == nil {
+		t.Error("an unknown target passed")
+	}
+}
