@@ -28,7 +28,7 @@ func (s *session) noteCounts(c *backend.Conn, j *job) {
 		if moved {
 			s.lastAsked = notHere
 		}
-		s.warnings = r.ok.Warnings
+		s.warnings = s.warningsLeft(j)
 		if r.err != nil {
 			s.warnings, s.errors = 1, 1
 		}
@@ -45,6 +45,26 @@ func (s *session) noteCounts(c *backend.Conn, j *job) {
 	if j.want == expectResult {
 		s.noteFound(c, j)
 	}
+}
+
+// warningsLeft is how many warnings the last statement of a text left. SHOW
+// WARNINGS and its like after others of the same text leave theirs.
+func (s *session) warningsLeft(j *job) uint16 {
+	before := s.tracked.before
+	if len(before) == 0 || !j.class.Is(classifier.MultiStatement) {
+		return s.relay.ok.Warnings
+	}
+	texts := strings.Split(strings.TrimSuffix(strings.TrimSpace(j.class.Digest), ";"), ";")
+	counts := append(before, s.relay.ok.Warnings)
+	for len(texts) == len(counts) && len(texts) > 1 && showsDiagnostics(texts[len(texts)-1]) {
+		texts, counts = texts[:len(texts)-1], counts[:len(counts)-1]
+	}
+	return counts[len(counts)-1]
+}
+
+func showsDiagnostics(digest string) bool {
+	d := strings.ToLower(strings.TrimSpace(digest))
+	return strings.HasPrefix(d, "show warnings") || strings.HasPrefix(d, "show errors") || strings.HasPrefix(d, "show count") || strings.HasPrefix(d, "get diagnostics")
 }
 
 // noteCommand does the same for commands that run no statement: they leave the

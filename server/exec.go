@@ -186,6 +186,9 @@ func (s *session) runOn(c *backend.Conn, j *job) error {
 			r.err = wire.NewError(errNoOpenCursor, "The statement (%d) has no open cursor.", j.stmt.id)
 		}
 	}
+	if r.err == nil && onHome && j.want == expectPrepare && j.class.Kind == classifier.Call && s.login.Caps.Has(wire.CapSessionTrack) {
+		s.fetchUntold(c) // a routine of another schema was looked at; an answer to PREPARE has no room for news
+	}
 	if r.err != nil && c == s.readTrx && r.err.Code == wire.ErrOptionPreventsStmt { // the source would have said it otherwise
 		r.err, r.ours = wire.NewError(wire.ErrReadOnlyTransaction, errReadOnly), true
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -98,6 +99,7 @@ func (s *session) noteFound(c *backend.Conn, j *job) {
 	case r.err != nil && (r.err.Code == wire.ErrParse || class.Kind == classifier.Write) && !class.Is(classifier.MultiStatement):
 	case class.Kind == classifier.Set: // not even by a function
 	case class.Is(classifier.MultiStatement) && !mayFind(class.Digest):
+	case class.Kind == classifier.TextPrepare && !class.Is(classifier.MultiStatement) && !slices.Contains(class.Names, "execute"):
 	case class.Flags.Any(classifier.Opaque|classifier.MultiStatement) || class.Kind == classifier.TextPrepare || class.Kind == classifier.Unknown:
 		s.setFound(here)
 	case r.err != nil:

@@ -1,6 +1,10 @@
 package server
 
-import "causeway/classifier"
+import (
+	"strings"
+
+	"causeway/classifier"
+)
 
 // target is where a statement goes.
 type target uint8
@@ -165,6 +169,14 @@ func decideInReadOnlyTrx(c *classifier.Class, f facts) plan {
 		return inTrx // 1568, as the source would say
 	case classifier.Write:
 		return decideWriteInReadOnlyTrx(c, inTrx, elsewhere)
+	case classifier.Do:
+		if c.Flags.Any(classifier.GetLock|classifier.ReleaseLock) && !c.Is(classifier.UnknownFunction) && !strings.Contains(c.Digest, "select") {
+			return home // where named locks are
+		}
+		if f.fresh {
+			return moved
+		}
+		return inTrx
 	case classifier.UnlockTables:
 		if !c.Is(classifier.MultiStatement) {
 			return inTrx // it commits only where LOCK TABLES holds

@@ -1,6 +1,9 @@
 package server
 
 import (
+	"errors"
+	"slices"
+
 	"causeway/backend"
 	"causeway/classifier"
 	"causeway/wire"
@@ -18,7 +21,35 @@ func (s *session) runInReadTrx(j *job) error {
 			return s.answerError(j, err)
 		}
 	}
-	return s.runOn(c, j)
+	if err := s.runOn(c, j); err != nil {
+		return err
+	}
+	if s.relay.err == nil && j.want == expectResult && j.stmt == nil && j.class.Kind == classifier.TextPrepare &&
+		!j.class.Is(classifier.MultiStatement) && !slices.Contains(j.class.Names, "execute") {
+		s.mirrorPrepare(j)
+	}
+	return nil
+}
+
+// mirrorPrepare repeats PREPARE and DEALLOCATE on the source connection: what is
+// prepared outlives the transaction.
+func (s *session) mirrorPrepare(j *job) {
+	c, err := s.homeConn(j.start, false)
+	if err != nil {
+		s.log.Debug().Err(err).Msg("cannot repeat PREPARE on the source")
+		return
+	}
+	s.bound(c)
+	defer c.SetDeadline(noDeadline)
+	if err = c.AlignNow(s.reachable()); err == nil {
+		if err = c.SendFrame(j.frame); err == nil {
+			_, err = c.ReadResult()
+		}
+	}
+	if err != nil && !errors.As(err, new(*wire.Error)) {
+		c.Broken = true
+	}
+	s.sticky.followPrepare(j.class)
 }
 
 // leavesUnseen names the statements that may leave something on the connection

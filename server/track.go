@@ -22,6 +22,7 @@ type trackedNews struct {
 	insertID     bool   // an OK had an insert id
 	info         uint64 // what the info of an OK counted, see noteFound
 	stateChanged bool
+	before       []uint16 // warning counts of the results before the last
 	setsState    bool // session_track_state_change was set
 }
 
@@ -29,6 +30,9 @@ type trackedNews struct {
 // the time the client can know of its write.
 func (s *session) onOK(ok *wire.OK) error {
 	s.tracked.insertID = s.tracked.insertID || ok.LastInsertID != 0
+	if ok.Status.Has(wire.StatusMoreResults) {
+		s.tracked.before = append(s.tracked.before, ok.Warnings)
+	}
 	if len(ok.Info) > 0 {
 		s.tracked.info = countedIn(ok.Info)
 	}
@@ -234,9 +238,12 @@ func (s *session) filterTrack(block []byte) []byte {
 // it may have done something: an ERR has no room for it, and the next statement may
 // run elsewhere.
 func (s *session) askUntold(c *backend.Conn, j *job) {
-	if j.want != expectResult || !runsUnseen(j.class) && !j.class.Is(classifier.MultiStatement) || s.relay.err.Code == wire.ErrParse {
-		return
+	if j.want == expectResult && (runsUnseen(j.class) || j.class.Is(classifier.MultiStatement)) && s.relay.err.Code != wire.ErrParse {
+		s.fetchUntold(c)
 	}
+}
+
+func (s *session) fetchUntold(c *backend.Conn) {
 	s.bound(c)
 	defer c.SetDeadline(noDeadline)
 	block, err := c.Ping()

@@ -26,6 +26,7 @@ type state struct {
 	off   bool // autocommit = 0
 	users bool // user variables were set to literals
 	moved bool // may be in another schema than $1
+	fixed bool // may be READ ONLY: temporary tables cannot be dropped
 }
 
 // after folds one step in.
@@ -37,6 +38,10 @@ func (st state) after(s Step) state {
 		return state{moved: s.text != "$1"}
 	}
 	frees := s.frees
+	st.fixed = st.fixed || saysReadOnly.MatchString(s.runsText())
+	if st.fixed {
+		frees &^= PinTemp
+	}
 	if st.pins&s.unless != 0 {
 		frees &^= PinXA
 	}

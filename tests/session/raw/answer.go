@@ -76,6 +76,16 @@ func (a Answer) Value() string {
 	return ""
 }
 
+// firstStatus leaves of the flags of the EOF after the columns what is promised
+// (README, Limits): that of a transaction is a guess if autocommit is off.
+func firstStatus(s wire.Status) wire.Status {
+	s &= comparable &^ wire.StatusPSOut
+	if !s.Has(wire.StatusAutocommit) {
+		s &^= wire.StatusInTrans | wire.StatusInTransReadonly
+	}
+	return s
+}
+
 // comparable are the status flags that must be equal on every node: whether an
 // index was used or the statement was slow depends on the node's statistics.
 const comparable = wire.StatusInTrans | wire.StatusAutocommit | wire.StatusMoreResults | wire.StatusCursorExists |
@@ -102,7 +112,7 @@ func (r Result) String() string {
 		fmt.Fprintf(&b, "COLUMN %s\n", c)
 	}
 	if r.First != nil {
-		fmt.Fprintf(&b, "EOF status=%04x\n", uint16(r.First.Status&comparable&^wire.StatusPSOut))
+		fmt.Fprintf(&b, "EOF status=%04x\n", uint16(firstStatus(r.First.Status)))
 	}
 	for _, row := range r.Rows {
 		fmt.Fprintf(&b, "ROW %s\n", row)
