@@ -23,7 +23,7 @@ type trackedNews struct {
 	info         uint64 // what the info of an OK counted, see noteFound
 	stateChanged bool
 	before       []uint16 // warning counts of the results before the last
-	setsState    bool // session_track_state_change was set
+	setsState    bool     // session_track_state_change was set
 }
 
 // onOK takes in an OK before it is forwarded, so that the token has grown by
