@@ -70,4 +70,13 @@ var MendedSoFar = []Mended{
 		by(0, q("PREPARE txt FROM 'SELECT 7'"), q("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY").pin(PinTrx), q("EXECUTE txt"), q("DEALLOCATE PREPARE txt"), commit)},
 	{"a syntax error in a session with a temporary table",
 		turns(by(0, q("CREATE TEMPORARY TABLE $0.temp1 (id INT)").pin(PinTemp), q("SELECT 'open"), q("DROP TEMPORARY TABLE $0.temp1")), by(1, write))},
+	{"DO GET_LOCK() in a READ ONLY transaction on a replica",
+		by(0, readOnly, aRead, q("DO GET_LOCK('$x', 0)"), q("SELECT IS_USED_LOCK('$x') IS NULL"), commit, q("DO RELEASE_LOCK('$x')"))},
+	{"a text-prepared statement of a READ ONLY transaction outlives it",
+		by(0, q("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY").pin(PinTrx), q("PREPARE txt FROM 'SELECT 7'"), commit, q("EXECUTE txt"), q("DEALLOCATE PREPARE txt"))},
+	{"the count of warnings after SHOW WARNINGS among several statements",
+		by(0, q("SELECT CAST('x' AS SIGNED); SHOW WARNINGS"), q("SHOW COUNT(*) WARNINGS"), warnings)},
+	{"FOUND_ROWS() after DEALLOCATE PREPARE", by(0, aRead, q("PREPARE txt FROM 'SELECT 7'"), q("DEALLOCATE PREPARE txt"), q("SELECT FOUND_ROWS()"))},
+	{"a tracker's value that another session's turn comes after",
+		turns(by(0, q("SET session_track_system_variables = ''")), by(1, write), by(0, q("SET time_zone = '+01:30'")))},
 }
