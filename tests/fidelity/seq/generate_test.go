@@ -75,27 +75,17 @@ func TestPoliteScriptsArePolite(t *testing.T) {
 	}
 }
 
-// TestOwedIsLeftOut: what Owed shows does not come by itself, and comes if
-// asked for.
+// TestOwedIsLeftOut: what Owed shows does not come by itself, and is recognised.
 func TestOwedIsLeftOut(t *testing.T) {
-	with := func(owed bool) (n int) {
-		for seed := range uint64(500) {
-			var sessions [Sessions]session
-			for _, step := range Generate(seed, Options{Owed: owed}).Steps {
-				m := &sessions[step.On]
-				if isOwed(m, step) {
-					n++
-				}
-				m.before, m.state = append(m.before, step), m.state.after(step)
-			}
+	for seed := range uint64(500) {
+		if s := Generate(seed, Options{}); s.meetsOwed() {
+			t.Fatalf("seed %d has what is owed:\n%s", seed, s)
 		}
-		return n
 	}
-	if len(OwedNow) > 0 && with(false) != 0 {
-		t.Error("sequences have what is owed")
-	}
-	if len(OwedNow) > 0 && with(true) == 0 {
-		t.Error("sequences that may have what is owed have none")
+	for _, o := range OwedNow {
+		if !o.Script().meetsOwed() {
+			t.Errorf("its own script does not show it: %s", o.Why)
+		}
 	}
 }
 
