@@ -18,6 +18,13 @@ func (r *reader) check() {
 	r.checkUsers()
 	r.checkTLS()
 	r.checkRouting()
+	r.checkPool()
+}
+
+func (r *reader) checkPool() {
+	if p := r.cfg.Pool; r.given["pool.min_idle"] && p.MinIdle > p.MaxConnections {
+		r.problem("pool.min_idle", fmt.Sprintf("%d is more than pool.max_connections (%d)", p.MinIdle, p.MaxConnections), "write a smaller number")
+	}
 }
 
 func (r *reader) checkServers() {

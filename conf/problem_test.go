@@ -76,6 +76,7 @@ func TestProblems(t *testing.T) {
 		{"no burst", fiveLines + "[fallback]\nburst = 0", []string{"fallback.burst", "lets no read through"}},
 		{"unknown policy", fiveLines + "[routing]\npolicy = \"random\"", []string{`"random" is not known`, `"round_robin", "weighted", "least_in_flight", "latency"`}},
 		{"max_wait below wait", fiveLines + "[routing]\nwait = \"2s\"", []string{"routing.max_wait", "shorter than routing.wait"}},
+		{"more idle than open", patched("[[users]]", "[pool]\nmin_idle = 5\nmax_connections = 3\n[[users]]"), []string{"pool.min_idle", "more than pool.max_connections"}},
 		{"position slower than probe", patched("[[users]]", "position_interval = \"1s\"\n[[users]]"), []string{"monitor.position_interval", "longer than monitor.interval"}},
 		{"probe shorter than watch", patched("[[users]]", "timeout = \"60ms\"\n[[users]]"), []string{"monitor.watch_timeout", "not shorter than monitor.timeout"}},
 		{"certificate without key", fiveLines + "[tls]\ncert = \"c.pem\"", []string{"tls.key: is missing"}},

@@ -90,7 +90,7 @@ func parseExecute(p []byte, params int, caps wire.Capability) (execution, bool) 
 	if params == 0 && !(named && e.flags&paramCountAvailable != 0) {
 		return e, true
 	}
-	if named && e.flags&paramCountAvailable != 0 {
+	if named { // the flag only says that there is a count without parameters as well
 		n, size, ok := wire.ReadLenEncInt(p[pos:])
 		if !ok || n > uint64(len(p))*8 {
 			return e, false

@@ -135,7 +135,9 @@ func TestParseExecute(t *testing.T) {
 		{"attributes allowed, none given", executeHead(8) + "\x00", 0, named, execution{flags: 8}, true},
 		{"attributes not allowed, flag set", executeHead(8), 0, plain, execution{flags: 8}, true},
 		{"a parameter and an attribute", executeHead(8) + "\x02\x00\x01\x08\x00\x00\xfe\x00\x01k", 1, named, execution{flags: 8, boundFlag: 12, typesEnd: 20}, true},
-		{"names, no count", executeHead(0) + "\x00\x01\x08\x00\x01p", 1, named, execution{boundFlag: 11, typesEnd: 16}, true},
+		{"a count without its flag", executeHead(0) + "\x01\x00\x01\x08\x00\x01p", 1, named, execution{boundFlag: 12, typesEnd: 17}, true},
+		// As Connector/Python sends (1, NULL).
+		{"a count without its flag, a NULL", executeHead(0) + "\x02\x02\x01\x01\x80\x00\x06\x00\x00\x01", 2, named, execution{boundFlag: 12, typesEnd: 19}, true},
 		{"too short", executeHead(0)[:9], 0, plain, execution{}, false},
 		{"no bind flag", executeHead(0) + "\x00", 1, plain, execution{}, false},
 		{"types cut short", executeHead(0) + "\x00\x01\x08", 1, plain, execution{}, false},

@@ -21,6 +21,12 @@ func (s *session) runOnReplica(j *job, p plan) error {
 		if err != nil {
 			return s.answerError(j, err)
 		}
+		if c == nil && s.route.reason == reasonFallback && s.token.Set.IsEmpty() {
+			c, err = s.homeOrStale(j, tried)
+			if err != nil {
+				return s.answerError(j, err)
+			}
+		}
 		if c == nil || c == s.home {
 			return s.runOnHome(j)
 		}
@@ -33,6 +39,17 @@ func (s *session) runOnReplica(j *job, p plan) error {
 			return s.resend(j)
 		}
 	}
+}
+
+// homeOrStale makes sure of the source for a read that falls back to it. If it
+// cannot be connected to, a read without a token is served as it can be.
+func (s *session) homeOrStale(j *job, tried []string) (*backend.Conn, error) {
+	_, err := s.homeConn(j.start, schemaFree(j))
+	if err == nil || errors.As(err, new(*wire.Error)) || errors.As(err, new(*sessionGone)) {
+		return nil, nil // runOnHome tells
+	}
+	s.log.Debug().Err(err).Msg("a read could not fall back to the source")
+	return s.staleReader(tried, sourceUnreachable)
 }
 
 // resend runs a read on the source that a replica could not answer.
@@ -180,7 +197,7 @@ func (s *session) reader(j *job, p plan, tried []string) (*backend.Conn, error) 
 // can be; one with a token waits for the replicas to apply what they received.
 func (s *session) withoutSource(need balance.Need, tried []string) (*backend.Conn, error) {
 	if s.token.Set.IsEmpty() {
-		return s.staleReader(tried)
+		return s.staleReader(tried, sourceUnreachable)
 	}
 	if c := s.waitCovered(need, s.srv.opts.MaxWait-s.srv.opts.Wait, tried); c != nil {
 		return c, nil
@@ -217,7 +234,7 @@ func (s *session) budgetError(why string) error {
 // afterBudget: with a token wait, never be stale; without one never fail.
 func (s *session) afterBudget(need balance.Need, tried []string) (*backend.Conn, error) {
 	if s.token.Set.IsEmpty() {
-		return s.staleReader(tried)
+		return s.staleReader(tried, budgetUsedUp)
 	}
 	if c := s.waitCovered(need, s.srv.opts.MaxWait-s.srv.opts.Wait, tried); c != nil {
 		return c, nil
@@ -225,8 +242,14 @@ func (s *session) afterBudget(need balance.Need, tried []string) (*backend.Conn,
 	return nil, s.budgetError(fmt.Sprintf("no replica has this session's writes after %v", s.srv.opts.MaxWait))
 }
 
+// Why a read is served stale.
+const (
+	budgetUsedUp      = "the fallback budget was used up"
+	sourceUnreachable = "the source did not answer"
+)
+
 // staleReader serves a read without a token from the freshest live replica.
-func (s *session) staleReader(tried []string) (*backend.Conn, error) {
+func (s *session) staleReader(tried []string, why string) (*backend.Conn, error) {
 	v := s.view()
 	for {
 		n, _ := balance.Freshest(without(v.Replicas, tried), time.Now())
@@ -236,7 +259,7 @@ func (s *session) staleReader(tried []string) (*backend.Conn, error) {
 		c, err := s.replicaConn(n, true)
 		if err == nil {
 			s.route.reason = reasonStale
-			s.stale = newStaleNote(n)
+			s.stale = newStaleNote(n, why)
 			s.srv.metrics.stale.Inc()
 			return c, nil
 		}

@@ -18,12 +18,12 @@ type staleNote struct {
 	shown bool // the read itself has been answered; SHOW WARNINGS may ask
 }
 
-func newStaleNote(n *backend.Node) *staleNote {
+func newStaleNote(n *backend.Node, why string) *staleNote {
 	age := "not known to be fresher than the source was at Causeway's start"
 	if !n.FreshAsOf.IsZero() {
 		age = fmt.Sprintf("up to %v old", time.Since(n.FreshAsOf).Round(time.Millisecond))
 	}
-	return &staleNote{text: fmt.Sprintf("Causeway: no replica was fresh enough and the fallback budget was used up; read from %s, %s", n.Addr, age)}
+	return &staleNote{text: fmt.Sprintf("Causeway: no replica was fresh enough and %s; read from %s, %s", why, n.Addr, age)}
 }
 
 // addStaleNote adds the warning to the read's own count, and its row to the

@@ -70,10 +70,11 @@ func (w *rateWindow) sample(n uint64, now time.Time) (perSecond float64, ok bool
 
 func (s *Server) look(x *session, v *backend.View) {
 	c := x.busyOn.Load()
-	if c == nil || !x.plainRead.Load() {
+	if c == nil {
 		return
 	}
-	if x.client.PeerClosed() {
+	plain := x.plainRead.Load()
+	if plain && x.client.PeerClosed() {
 		if x.killed.CompareAndSwap(false, true) {
 			s.metrics.abandoned.Inc()
 			s.wg.Add(1)
@@ -85,18 +86,28 @@ func (s *Server) look(x *session, v *backend.View) {
 		}
 		return
 	}
-	n := v.Node(c.Node.Addr)
-	if n == nil {
-		return
-	}
-	hung := !n.Up && time.Since(n.PositionAt) > cutAfter
-	if hung || n.Incarnation.Generation != c.Node.Incarnation.Generation {
+	if mustCut(c.Node, plain, v, time.Now()) {
 		x.cut.begin()
 		defer x.cut.end()
 		if x.busyOn.Load() == c {
 			c.Close()
 		}
 	}
+}
+
+// mustCut tells whether nobody may wait any longer for what runs on a connection
+// to a node: a plain read can be sent elsewhere as soon as the node hangs or is
+// another server, anything else only fails once another node has become the source.
+func mustCut(on *backend.Node, plain bool, v *backend.View, now time.Time) bool {
+	n := v.Node(on.Addr)
+	if n == nil {
+		return false
+	}
+	hung := !n.Up && now.Sub(n.PositionAt) > cutAfter
+	if plain {
+		return hung || n.Incarnation.Generation != on.Incarnation.Generation
+	}
+	return hung && v.Source.Usable() && v.Source.Addr != on.Addr
 }
 
 // cutOff stops what a session is doing on a connection, if it still is, and

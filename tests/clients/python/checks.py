@@ -79,6 +79,7 @@ def mysqldb_own(d):
 def connector_own(d, pure):
     d.check("prepared", lambda c: prepared(c))
     d.check("prepared types", lambda c: [run(c, "SELECT id, t, s, m, i, b, ub, de, f, d, da, c, vc, tx, bn, vb, bl, en, js FROM kinds WHERE id = %s", (i,), prepared=True) for i in (1, 3)])
+    d.check("prepared NULLs", lambda c: [run(c, "SELECT %s", (v,), prepared=True) for v in (None, 10, None, 11, "x", None, 12)] + [run(c, "SELECT %s, %s, %s", v, prepared=True) for v in ((1, "x", None), (None, None, 2), (None, "y", 3), (4, None, None))])
     d.check("prepared errors", lambda c: [run(c, "SELEC %s", (1,), prepared=True), run(c, "SELECT %s FROM nosuch", (1,), prepared=True), run(c, "SELECT COUNT(*) FROM numbers WHERE n > %s", (3,), prepared=True)])
     d.check("reset session", lambda c: [run(c, "SET @x = 5"), run(c, "SET sql_mode = ''"), c.cmd_reset_connection(), each(c, "SELECT @x, @@sql_mode, DATABASE()"), c.reset_session({"x": 7}, {"time_zone": "+04:00"}), each(c, "SELECT @x, @@time_zone")])
     d.check("change user", lambda c: [run(c, "SET @x = 5"), c.cmd_change_user(username=WHERE["user"], password=WHERE["password"], database="clients2") and None, each(c, "SELECT @x, DATABASE()", "SELECT name FROM items")])
