@@ -314,7 +314,7 @@ func (r *relay) finishResult(b []byte, ok *wire.OK) error {
 			return err
 		}
 	}
-	r.first.results++
+	r.first.ended(ok.Header)
 	r.ok = *ok
 	r.ok.Info, r.ok.Track = nil, nil
 	last := !ok.Status.Has(wire.StatusMoreResults)

@@ -13,8 +13,9 @@ type firstEOF struct {
 	before   wire.Status // the session's before the command
 	opens    bool        // reading a table begins a transaction if autocommit is off
 	readOnly bool        // and that transaction is READ ONLY
-	more     bool        // another result follows each one with rows
+	calls    []bool      // which of the statements are CALLs; nil: none. These have results of their own and end with an OK
 	count    int         // statements
+	at       int         // statements that have ended
 	results  int         // that have come
 }
 
@@ -27,9 +28,32 @@ func (f *firstEOF) expect(c *classifier.Class) {
 	case classifier.Read, classifier.ReadSource, classifier.LockingRead, classifier.Diagnostics, classifier.Write, classifier.Handler:
 		f.opens = !c.Is(classifier.NoTable) && (!isShow(c) || isSelect(c) && c.Kind != classifier.Diagnostics)
 	}
-	f.more = c.Kind == classifier.Call
 	f.count = c.Statements
+	switch {
+	case !c.Is(classifier.MultiStatement):
+		if c.Kind == classifier.Call {
+			f.calls = oneCall
+		}
+	case strings.Contains(c.Digest, "call"):
+		for text := range strings.SplitSeq(c.Digest, ";") {
+			text = strings.TrimSpace(text)
+			f.calls = append(f.calls, len(text) > 4 && strings.EqualFold(text[:4], "call"))
+		}
+	}
 }
+
+var oneCall = []bool{true}
+
+// ended takes in the end of a result.
+func (f *firstEOF) ended(header byte) {
+	f.results++
+	if !f.inCall() || header == wire.HeaderOK {
+		f.at++
+	}
+}
+
+// inCall tells whether the result to come is one of a CALL.
+func (f *firstEOF) inCall() bool { return f.at < len(f.calls) && f.calls[f.at] }
 
 // isShow: SHOW and DESCRIBE begin no transaction, but for those that are run as SELECT.
 func isShow(c *classifier.Class) bool {
@@ -56,7 +80,7 @@ func (r *relay) statusAhead() wire.Status {
 			status |= wire.StatusInTransReadonly
 		}
 	}
-	if f.more || f.results+1 < f.count {
+	if f.inCall() || f.at+1 < f.count {
 		status |= wire.StatusMoreResults
 	}
 	return status
