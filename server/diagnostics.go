@@ -72,7 +72,7 @@ func (s *session) runAboutLast(j *job) error {
 		return s.runOn(c, j)
 	}
 	c := s.retake(s.last)
-	if c != nil && c != s.home && j.class.Is(classifier.NoTable) && c.State() == s.state && s.holds(c, asksFor(j.class)) &&
+	if c != nil && c != s.home && (j.class.Is(classifier.NoTable) || isShow(j.class)) && c.State() == s.state && s.holds(c, asksFor(j.class)) &&
 		s.unfit(c, s.view().Node(c.Node.Addr), j.start) == "" {
 		return s.runOn(c, j)
 	}

@@ -67,7 +67,7 @@ func changedBeforeRead(x *lab, a, b *raw.Client) {
 
 // Before a write the state is confirmed: MySQL does not stop a pipeline.
 func changedBeforeWrite(x *lab, a, b *raw.Client) {
-	x.query(a, "INSERT INTO t (v) VALUES (1)", "source: own")
+	x.free(a, "INSERT INTO t (v) VALUES (1)") // may bring LAST_INSERT_ID() along: nobody asked what an ended session had left
 	x.query(a, "INSERT INTO t (v) VALUES (2)", "source: own")
 	x.query(b, write, "source: SELECT LAST_INSERT_ID()", "source: own") // a may still ask for it
 	x.query(b, "INSERT INTO t (v) VALUES (3)", "source: SET | own")     // and b for its own, which travels along

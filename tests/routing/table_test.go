@@ -97,7 +97,9 @@ var diagnostics = []row{
 // state that a session has on its source connection, and what it does to the
 // reads after it.
 var state = []row{
-	{sql: read, to: source, before: []string{"CREATE TEMPORARY TABLE tt (id INT)"}},
+	{sql: read, to: replica, before: []string{"CREATE TEMPORARY TABLE tt (id INT)"}},
+	{sql: "SELECT a FROM t WHERE id IN (SELECT id FROM tt)", to: source, before: []string{"CREATE TEMPORARY TABLE tt (id INT)"}},
+	{sql: read, to: source, before: []string{"CREATE TEMPORARY TABLE t (id INT, a INT)"}},
 	{sql: "SELECT * FROM tt", to: source, before: []string{"CREATE TEMPORARY TABLE tt (id INT)"}},
 	{sql: read, to: source, before: []string{"LOCK TABLES t READ"}},
 	{sql: read, to: replica, before: []string{"LOCK TABLES t READ", "UNLOCK TABLES"}},
@@ -341,6 +343,7 @@ var prepared = []row{
 	{sql: "SELECT a FROM t WHERE id = ?", to: source, args: []any{1}, before: []string{"SET autocommit = 0"}},
 	{sql: "SELECT a FROM t WHERE id = ?", to: last, args: []any{1}, before: []string{"START TRANSACTION READ ONLY", read}},
 	{sql: "SELECT a FROM t WHERE id = ?", to: replica, args: []any{1}, before: []string{"UPDATE t SET b = b + 1 WHERE id = 1"}},
-	{sql: "SELECT a FROM t WHERE id = ?", to: source, args: []any{1}, before: []string{"CREATE TEMPORARY TABLE tt (id INT)"}},
+	{sql: "SELECT a FROM t WHERE id = ?", to: replica, args: []any{1}, before: []string{"CREATE TEMPORARY TABLE tt (id INT)"}},
+	{sql: "SELECT id FROM tt WHERE id = ?", to: source, args: []any{1}, before: []string{"CREATE TEMPORARY TABLE tt (id INT)"}},
 	{sql: "EXPLAIN SELECT a FROM t WHERE id = ?", to: replica, args: []any{1}},
 }
