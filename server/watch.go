@@ -21,7 +21,7 @@ const writeKind = classifier.Write
 
 // watch looks at commands that take long, so that the fast ones need no timer:
 // a plain read whose client has gone is killed, one whose node is down is cut
-// off and sent elsewhere.
+// off and sent elsewhere, and what waits for a source that was replaced is given up.
 func (s *Server) watch(ctx context.Context) {
 	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
