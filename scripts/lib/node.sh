@@ -1,7 +1,7 @@
 # shellcheck shell=bash disable=SC2154
 # One MySQL node of a cluster: its folder, its configuration, its process.
 # Needs common.sh, and set: dir (the cluster's folder), bin (the programs),
-# base, replicas, workers, durable, buffer_pool.
+# base, replicas, workers, durable, buffer_pool, options.
 #
 # A node's folder holds my.cnf (made anew at each start), data/, mysqld.log,
 # general.log, pid, and guard: how the node protects itself from writes
@@ -114,6 +114,7 @@ super_read_only=ON' ;;
 		secure_file_priv=
 		loose_log_bin_trust_function_creators=ON
 		loose_mysql_native_password=ON
+		${options-}
 	TEXT
 }
 

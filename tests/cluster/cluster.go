@@ -28,10 +28,11 @@ const (
 // Options of a cluster; the zero value is a source with two replicas of four
 // applier workers each.
 type Options struct {
-	Replicas   int    // 0: two; NoReplicas: none
-	Workers    int    // applier workers of each replica; 0: four
-	BufferPool string // of each node; "": 128M
-	Durable    bool   // sync logs at each commit
+	Replicas   int      // 0: two; NoReplicas: none
+	Workers    int      // applier workers of each replica; 0: four
+	BufferPool string   // of each node; "": 128M
+	Durable    bool     // sync logs at each commit
+	Set        []string // mysqld options of each node, as OPTION=VALUE
 }
 
 // NoReplicas as Options.Replicas is a source alone.
@@ -102,6 +103,9 @@ func (c *Cluster) up(o Options) error {
 		"--replicas", strconv.Itoa(o.Replicas), "--workers", strconv.Itoa(o.Workers), "--buffer-pool", o.BufferPool}
 	if o.Durable {
 		args = append(args, "--durable")
+	}
+	for _, option := range o.Set {
+		args = append(args, "--set", option)
 	}
 	var errs []error
 	for range 3 {

@@ -14,7 +14,9 @@ import (
 
 var shared *Cluster
 
-func TestMain(m *testing.M) { Main(m, Options{}, Keep(&shared)) }
+func TestMain(m *testing.M) {
+	Main(m, Options{Set: []string{"table_open_cache_instances=1"}}, Keep(&shared))
+}
 
 // ctx of a test: no step on a healthy machine takes a minute.
 func testContext(t *testing.T) context.Context {
@@ -58,6 +60,7 @@ func TestSettings(t *testing.T) {
 		"secure_file_priv":                 "",
 		"binlog_format":                    "ROW",
 		"skip_name_resolve":                "1",
+		"table_open_cache_instances":       "1",
 		"innodb_redo_log_capacity":         strconv.Itoa(256 << 20),
 		"require_secure_transport":         "0",
 		"super_read_only + 10 * read_only": "",
