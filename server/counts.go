@@ -80,7 +80,7 @@ func (s *session) noteCommand(c *backend.Conn, j *job) {
 	case r.err != nil && s.hasLast(c):
 		s.warnings++
 		s.errors++
-		s.told = 1
+		s.told++
 		if j.stmt != nil && s.gather() == nil && len(s.earlier) > 0 {
 			s.earlier[len(s.earlier)-1] = backend.NewCondition(r.err) // the server has its own number of the statement
 		}

@@ -230,14 +230,15 @@ func (s *session) addCondition(e *wire.Error) {
 	s.earlier = append(s.earlier, backend.NewCondition(e))
 	s.warnings++
 	s.errors++
-	s.told, s.rowCount = 1, -1
+	s.told++
+	s.rowCount = -1
 }
 
 // failAdding answers a command by an error that is added to the last
 // statement's.
 func (s *session) failAdding(e *wire.Error) error {
 	s.addCondition(e)
-	return s.fail(e)
+	return s.sendError(e)
 }
 
 // refuseWith answers a statement by an error of our own, which SHOW WARNINGS
@@ -249,7 +250,7 @@ func (s *session) refuseWith(e *wire.Error) error {
 
 func (s *session) noteRefused(e *wire.Error) {
 	s.forgetConditions()
-	s.stale = nil
+	s.stale, s.told = nil, 0
 	s.addCondition(e)
 }
 

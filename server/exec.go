@@ -223,7 +223,7 @@ func (s *session) respond() error {
 		return s.refuseWith(s.relay.err)
 	}
 	if s.relay.err != nil {
-		return s.fail(s.relay.err)
+		return s.sendError(s.relay.err)
 	}
 	return nil
 }

@@ -23,6 +23,9 @@ type facts struct {
 	// readOnlyTrx: a read-only transaction is open on a replica; fresh until a
 	// statement has read a table in it, after which its snapshot cannot move.
 	readOnlyTrx, fresh bool
+	// onlyLocks: of it only metadata locks are left, after a statement under
+	// autocommit = 0 that failed.
+	onlyLocks bool
 	// homeTrx: the source connection is inside a transaction.
 	homeTrx bool
 	// lazy: a transaction has begun, but no server knows of it yet;
@@ -156,8 +159,8 @@ func decideInReadOnlyTrx(c *classifier.Class, f facts) plan {
 	case classifier.Commit, classifier.Rollback, classifier.Savepoint, classifier.Empty:
 		return inTrx
 	case classifier.Begin:
-		if c.Trx == (classifier.Trx{}) && f.nextReadOnly == false {
-			return inTrx // a bare BEGIN keeps the characteristics, and this replica covers the token
+		if !c.Trx.ReadOnly && !c.Trx.ReadWrite && !f.nextReadOnly {
+			return inTrx // it keeps the characteristics if it names none, and this replica covers the token
 		}
 		p := decideBegin(c, facts{readOnly: f.readOnly, homeState: f.homeState, homeOnly: f.homeOnly})
 		p.endTrx = true
@@ -182,7 +185,19 @@ func decideInReadOnlyTrx(c *classifier.Class, f facts) plan {
 			return inTrx // it commits only where LOCK TABLES holds
 		}
 		return elsewhere()
-	case classifier.DDL, classifier.LockTables, classifier.XA:
+	case classifier.XA:
+		if f.fresh {
+			return moved
+		}
+		if isRecover(c) {
+			return home
+		}
+		if !f.onlyLocks {
+			return inTrx // an error wherever it runs: this transaction is no XA transaction
+		}
+		home.endTrx = true
+		return home
+	case classifier.DDL, classifier.LockTables:
 		home.endTrx = true
 		return home
 	default:
@@ -195,6 +210,10 @@ func decideInReadOnlyTrx(c *classifier.Class, f facts) plan {
 		}
 		return inTrx
 	}
+}
+
+func isRecover(c *classifier.Class) bool {
+	return strings.HasPrefix(strings.ToLower(c.Digest), "xa recover")
 }
 
 // decideWriteInReadOnlyTrx: plain DML is refused as the source would refuse

@@ -24,19 +24,29 @@ func (s *session) runInReadTrx(j *job) error {
 	if err := s.runOn(c, j); err != nil {
 		return err
 	}
-	if s.relay.err == nil && j.want == expectResult && j.stmt == nil && j.class.Kind == classifier.TextPrepare &&
-		!j.class.Is(classifier.MultiStatement) && !slices.Contains(j.class.Names, "execute") {
-		s.mirrorPrepare(j)
+	if s.relay.err == nil && j.want == expectResult && j.stmt == nil && outlivesTrx(j.class) {
+		s.mirror(j)
 	}
 	return nil
 }
 
-// mirrorPrepare repeats PREPARE and DEALLOCATE on the source connection: what is
-// prepared outlives the transaction.
-func (s *session) mirrorPrepare(j *job) {
+// outlivesTrx names what makes or ends something that no transaction ends:
+// PREPARE and DEALLOCATE, HANDLER OPEN and CLOSE.
+func outlivesTrx(c *classifier.Class) bool {
+	switch {
+	case c.Is(classifier.MultiStatement):
+		return false
+	case c.Kind == classifier.TextPrepare:
+		return !slices.Contains(c.Names, "execute")
+	}
+	return c.Kind == classifier.Handler && !slices.Contains(c.Names, "read")
+}
+
+// mirror repeats a statement on the source connection.
+func (s *session) mirror(j *job) {
 	c, err := s.homeConn(j.start, false)
 	if err != nil {
-		s.log.Debug().Err(err).Msg("cannot repeat PREPARE on the source")
+		s.log.Debug().Err(err).Msg("cannot repeat on the source what outlives a transaction")
 		return
 	}
 	s.bound(c)
@@ -49,7 +59,11 @@ func (s *session) mirrorPrepare(j *job) {
 	if err != nil && !errors.As(err, new(*wire.Error)) {
 		c.Broken = true
 	}
-	s.sticky.followPrepare(j.class)
+	if j.class.Kind == classifier.Handler {
+		s.sticky.followHandler(j.class)
+	} else {
+		s.sticky.followPrepare(j.class)
+	}
 }
 
 // leavesUnseen names the statements that may leave something on the connection

@@ -271,6 +271,7 @@ func (s *session) facts(v *backend.View) facts {
 	return facts{
 		readOnlyTrx:   s.readTrx != nil,
 		fresh:         s.readFresh,
+		onlyLocks:     s.readTrx != nil && !s.readTrx.Status.Has(wire.StatusInTrans),
 		homeTrx:       s.homeInTrx(),
 		lazy:          s.lazy != nil,
 		lazyReadOnly:  s.lazy != nil && s.lazy.readOnly,
@@ -381,8 +382,11 @@ func (s *session) sendWarned(warnings uint16) error {
 // fail answers by an error; only a failing write ends the session.
 func (s *session) fail(e *wire.Error) error {
 	s.told = 1
-	return s.send(e.Append(nil, s.login.Caps))
+	return s.sendError(e)
 }
+
+// sendError is fail for an error that has been counted.
+func (s *session) sendError(e *wire.Error) error { return s.send(e.Append(nil, s.login.Caps)) }
 
 func (s *session) send(payload []byte) error {
 	if err := s.client.WritePacket(payload); err != nil {
