@@ -221,6 +221,7 @@ func (s *session) cleanse(c *backend.Conn) {
 		if c.Capture(left) != nil {
 			return
 		}
+		s.capturedFound(c, left)
 	}
 	if s.insert.on == c && s.insert.turn == c.Turn {
 		s.insert = insertID{value: s.insert.left.InsertID}

@@ -161,6 +161,11 @@ var foundRowsWarning = backend.Condition{
 	Level: "Warning", Code: "1287", Message: "FOUND_ROWS() is deprecated and will be removed in a future release. Consider using COUNT(*) instead.",
 }
 
+func (s *session) keepsWarnings() bool {
+	v, ok := s.state.Var("max_error_count")
+	return !ok || v != "0"
+}
+
 // afterOwn notes what such a statement does to the diagnostics itself: a SELECT
 // clears them, also one that asks for the counts; FOUND_ROWS() is deprecated.
 func (s *session) afterOwn(q ownQuery, prepared bool) (warnings uint16) {
@@ -170,7 +175,7 @@ func (s *session) afterOwn(q ownQuery, prepared bool) (warnings uint16) {
 		return 0
 	}
 	s.forgetConditions()
-	if q.has("found_rows") && !prepared { // else PREPARE has said so
+	if q.has("found_rows") && !prepared && s.keepsWarnings() { // else PREPARE has said so
 		warnings = 1
 		s.earlier = []backend.Condition{foundRowsWarning}
 	}

@@ -67,7 +67,7 @@ var (
 
 func xa(g *Gen) []Step {
 	steps := []Step{{op: opQuery, text: "XA START '$x'", pins: PinXA | PinXAActive, xa: true}, write}
-	steps = append(steps, pick(g, read, q("COMMIT"), q("BEGIN"), write), xaEnd)
+	steps = append(steps, pick(g, read, q("COMMIT"), begin, write), xaEnd)
 	done := Step{op: opQuery, frees: PinXA, unless: PinXAActive, xa: true}
 	if done.text = "XA COMMIT '$x' ONE PHASE"; g.chance(50) {
 		prepare := q("XA PREPARE '$x'")
