@@ -32,6 +32,8 @@ var interned struct {
 
 const maxInterned = 4096
 
+func isUserVar(name string) bool { return strings.HasPrefix(name, "@") }
+
 // intern returns the state with these contents, taking over vars.
 func intern(schema string, vars map[string]string) *State {
 	s := &State{Schema: schema, vars: vars}
@@ -39,8 +41,8 @@ func intern(schema string, vars map[string]string) *State {
 	b.WriteString(schema)
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
 		b.WriteString("\x00" + name + "=" + vars[name])
-		s.user = s.user || name[0] == '@'
-		s.text = s.text || name[0] == '@' && !isNumber(vars[name])
+		s.user = s.user || isUserVar(name)
+		s.text = s.text || isUserVar(name) && !isNumber(vars[name])
 	}
 	s.key = b.String()
 	interned.Lock()
@@ -78,7 +80,7 @@ func (s *State) HasTextVars() bool { return s.text }
 func (s *State) UserVars() int {
 	n := 0
 	for name, value := range s.vars {
-		if name[0] == '@' && !strings.EqualFold(value, "NULL") {
+		if isUserVar(name) && !strings.EqualFold(value, "NULL") {
 			n++
 		}
 	}
@@ -121,7 +123,7 @@ func unbound(name string) bool {
 		"session_track_transaction_info", "net_read_timeout", "net_write_timeout", "lock_wait_timeout", "innodb_lock_wait_timeout", "sql_log_bin":
 		return true
 	}
-	return name[0] == '@'
+	return isUserVar(name)
 }
 
 func (s *State) without(out func(name string) bool) *State {
@@ -213,7 +215,7 @@ func (s *State) WithBinding(b *State) *State {
 // whose connections keep their own transaction_read_only as a safety net; user
 // variables too, for what uses them runs on the source.
 func replayable(name string, role Role) bool {
-	if name[0] == '@' || name == ResultsCollation {
+	if isUserVar(name) || name == ResultsCollation {
 		return false // see userDiff and resultsClause
 	}
 	if role == RoleReplica {
@@ -302,12 +304,12 @@ func userDiff(from, to *State, role Role) []string {
 	}
 	var out []string
 	for _, name := range to.Vars() {
-		if old, ok := from.vars[name]; name[0] == '@' && (!ok || old != to.vars[name]) {
+		if old, ok := from.vars[name]; isUserVar(name) && (!ok || old != to.vars[name]) {
 			out = append(out, userVar(name)+"="+to.vars[name])
 		}
 	}
 	for _, name := range from.Vars() {
-		if _, ok := to.vars[name]; name[0] == '@' && !ok {
+		if _, ok := to.vars[name]; isUserVar(name) && !ok {
 			out = append(out, userVar(name)+"=NULL")
 		}
 	}

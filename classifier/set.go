@@ -183,7 +183,7 @@ func userVarName(text string) string { return "@" + unquote(text[1:]) }
 func (v verdict) withNames() verdict {
 	for _, name := range v.names {
 		switch {
-		case name[0] == '@':
+		case strings.HasPrefix(name, "@"):
 		case name == "autocommit":
 			v.flags |= SetsAutocommit | MayCommit
 		case name == "transaction_read_only":
@@ -198,7 +198,7 @@ func (v verdict) withNames() verdict {
 		switch {
 		case strings.HasPrefix(name, "session_track_") && !Tracked(name):
 			v.flags |= SetsTracker
-		case name[0] != '@' && !Tracked(name) && !homeVariables[name]:
+		case !strings.HasPrefix(name, "@") && !Tracked(name) && !homeVariables[name]:
 			v.flags |= SetsUntracked
 		}
 	}

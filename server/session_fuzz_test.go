@@ -4,7 +4,10 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"testing"
+
+	"github.com/rs/zerolog"
 
 	"causeway/wire"
 )
@@ -27,8 +30,10 @@ func FuzzCommand(f *testing.F) {
 	f.Add([]byte{}, false)
 	f.Add([]byte{0xff, 0xff, 0xff, 0, 3}, false)
 	f.Add([]byte{0, 0, 0, 0}, true)
-	l := startLab(f, 1)
+	var log lastPanic
+	l := startLab(f, 1, func(o *Options) { o.Log = zerolog.New(&log).Level(zerolog.ErrorLevel) })
 	f.Fuzz(func(t *testing.T, in []byte, old bool) {
+		before := valueOf(l.srv.metrics.panics) // the fuzzer goes on after a failure, to make the input shorter
 		k := &testClient{user: "app", password: "app_pw", firstPlugin: wire.PluginNative, caps: clientCaps | serverCaps}
 		if old {
 			k.caps = clientCaps &^ wire.CapSessionTrack
@@ -46,8 +51,16 @@ func FuzzCommand(f *testing.F) {
 		wg.Wait()
 		nc.Close()
 		waitFor(t, func() bool { return len(l.sessions()) == 0 })
-		if n := valueOf(l.srv.metrics.panics); n != 0 {
-			t.Fatalf("%v panics", n)
+		if n := valueOf(l.srv.metrics.panics); n != before {
+			t.Fatalf("%v panics: %s", n-before, log.text.Load())
 		}
 	})
+}
+
+// lastPanic keeps the last line that was logged.
+type lastPanic struct{ text atomic.Value }
+
+func (l *lastPanic) Write(line []byte) (int, error) {
+	l.text.Store(string(line))
+	return len(line), nil
 }

@@ -80,7 +80,7 @@ func walkVariables(data []byte, fn func(kind TrackKind, name, value []byte) erro
 	}
 	for len(data) > 0 {
 		name, n, ok := ReadLenEncBytes(data)
-		if !ok {
+		if !ok || len(name) == 0 {
 			return malformed("session state variable")
 		}
 		value, m, ok := ReadTextValue(data[n:])

@@ -78,6 +78,7 @@ func TestWalkTrackRefuses(t *testing.T) {
 		"value longer than entry":  "01 02 04 74 65 73 74",
 		"no value":                 "01 00",
 		"variable without value":   "00 02 01 61",
+		"variable without name":    "00 02 00 30",
 		"variable of nothing":      "00 00",
 		"GTIDs of nothing":         "03 00",
 		"GTIDs in a new encoding":  "03 03 01 01 61",

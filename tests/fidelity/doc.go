@@ -8,7 +8,7 @@
 // The environment of the tests:
 //
 //	CAUSEWAY_FIDELITY_SEED=N        the first seed; default: 300000, whose 2,000 sequences pass;
-//	                                about one in a hundred and fifty others still differs
+//	                                about one in a thousand others still differs
 //	CAUSEWAY_FIDELITY_SEQUENCES=N   how many sequences, one seed each; default 2,000
 //	CAUSEWAY_FIDELITY_POOL=wide     a pool of the default size; without it the four sessions share
 //	                                one connection to each node

