@@ -374,8 +374,16 @@ func (c *Conn) ping() error {
 }
 
 // ReadResult reads one answer, of a statement of Causeway's own, to its end
-// and returns its first row.
+// and returns its first row. Without a whole answer the connection is broken.
 func (c *Conn) ReadResult() ([]string, error) {
+	row, err := c.readResult()
+	if err != nil && !errors.As(err, new(*wire.Error)) {
+		c.Broken = true
+	}
+	return row, err
+}
+
+func (c *Conn) readResult() ([]string, error) {
 	c.SetSequence(1)
 	first, err := c.ReadPacket()
 	if err != nil {

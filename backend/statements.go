@@ -2,6 +2,7 @@ package backend
 
 import (
 	"container/list"
+	"errors"
 
 	"causeway/wire"
 )
@@ -123,8 +124,16 @@ func (c *Conn) Prepare(of *Statement) (*Prepared, error) {
 	return c.AddStatement(of, id), nil
 }
 
-// sendCloses queues what closes forgotten statements; it has no answer.
+// errBroken is the error of a command on a connection whose answers are out of
+// step: the next one that arrives would be taken for this command's.
+var errBroken = errors.New("an earlier answer of this connection was lost")
+
+// sendCloses comes before each command. It queues what closes forgotten
+// statements; that has no answer.
 func (c *Conn) sendCloses() error {
+	if c.Broken {
+		return errBroken
+	}
 	for _, id := range c.closing {
 		c.ResetSequence()
 		p := [5]byte{byte(wire.ComStmtClose), byte(id), byte(id >> 8), byte(id >> 16), byte(id >> 24)}

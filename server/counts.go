@@ -91,6 +91,9 @@ func (s *session) noteCommand(c *backend.Conn, j *job) {
 	}
 	if j.want == expectColumns {
 		s.warnings++ // it is deprecated
+		if r.err != nil {
+			s.told = 1
+		}
 	}
 	if r.err == nil && j.stmt != nil {
 		s.told = r.ok.Warnings

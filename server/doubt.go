@@ -41,8 +41,7 @@ func (s *session) lostAnswer(c *backend.Conn, j *job, err error) error {
 		return overOnly(gone)
 	}
 	if mayHaveCommitted(j.class) {
-		s.doubt = &doubt{addr: c.Node.Addr, account: c.Account(), thread: c.ThreadID, established: c.Established}
-		s.srv.metrics.doubts.WithLabelValues("opened").Inc()
+		s.openDoubt(c)
 		s.log.Warn().Err(err).Str("node", c.Node.Addr).Str("digest", j.class.Digest).
 			Msg("the answer to a write was lost; its outcome is found out before the session reads from a replica")
 	}
@@ -59,6 +58,31 @@ func (s *session) lostAnswer(c *backend.Conn, j *job, err error) error {
 	}
 	s.resolveDoubt(s.srv.opts.MaxWait)
 	return s.tellLost(c, j, err, gone)
+}
+
+func (s *session) openDoubt(c *backend.Conn) {
+	s.doubt = &doubt{addr: c.Node.Addr, account: c.Account(), thread: c.ThreadID, established: c.Established}
+	s.srv.metrics.doubts.WithLabelValues("opened").Inc()
+}
+
+// lostBefore handles a connection that broke before a command was sent there:
+// the command runs on another one, unless the session had something on this.
+func (s *session) lostBefore(c *backend.Conn, j *job) error {
+	if c != s.home {
+		return s.lostReplicaAnswer(c, errString("an earlier answer was lost"))
+	}
+	gone := s.dropHome(errString("an earlier answer was lost"))
+	if gone == nil && s.aborted == "" && !j.again {
+		j.again = true
+		s.client.SetSequence(j.seq)
+		return s.run1(j)
+	}
+	e := wire.NewError(wire.ErrNetRead, "Causeway: the connection to source %s was lost before the statement was sent; it did not run", c.Node.Addr)
+	errors.As(gone, &e) // the transaction is lost
+	if werr := s.fail(e); werr != nil {
+		return werr
+	}
+	return overOnly(gone)
 }
 
 // endsTrx tells whether no transaction of before is open after a statement,

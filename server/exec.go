@@ -27,10 +27,10 @@ func (s *session) run1(j *job) error {
 			return err
 		}
 	}
-	s.settleDoubt()
 	if s.trackers.due && s.trackers.on == nil && s.home != nil && !s.home.Broken && j.class.Kind != classifier.Diagnostics {
 		s.rearmTrackers(j)
 	}
+	s.settleDoubt()
 	v := s.view()
 	f := s.facts(v)
 	f.tempFree = f.homeOnly == reasonTempTables && s.homeOnlyBesides() == reasonNone && !s.sticky.temp.mayBeIn(j.class)
@@ -122,6 +122,9 @@ func (s *session) runOnHome(j *job) error {
 		}
 	}
 	s.checkTrackers(c, j)
+	if c.Broken {
+		return s.lostBefore(c, j)
+	}
 	if err := s.startTrx(c, j); err != nil {
 		return s.answerError(j, err)
 	}
@@ -172,6 +175,9 @@ func (s *session) answerError(j *job, err error) error {
 // runOn runs a command on one connection, without a second try, unless a
 // replica turns out not to be able to answer a plain read.
 func (s *session) runOn(c *backend.Conn, j *job) error {
+	if c.Broken {
+		return s.lostBefore(c, j)
+	}
 	onHome := c == s.home
 	if err := s.exchange(c, j, false); err != nil {
 		return s.lostAnswer(c, j, err)

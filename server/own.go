@@ -90,11 +90,15 @@ func (s *session) textOf(j *job) string {
 	return string(text)
 }
 
+// processlistForm is all of SHOW PROCESSLIST; what has more to it is for a server
+// to judge.
+var processlistForm = regexp.MustCompile(`^show (full )?processlist ?;?$`)
+
 // ownFacts answers what a client asks of its own connection to Causeway.
 func (s *session) ownFacts(class *classifier.Class, text []byte) (bool, error) {
 	lower := strings.ToLower(class.Digest)
 	switch {
-	case strings.HasPrefix(lower, "show processlist"), strings.HasPrefix(lower, "show full processlist"):
+	case processlistForm.MatchString(lower):
 		s.runs.Store(class) // its own row tells of it
 		return true, s.processlist(strings.Contains(lower, "full"))
 	case !strings.Contains(lower, "connection_id"):

@@ -15,3 +15,15 @@ func TestProcesslistOwnRow(t *testing.T) {
 		}
 	}
 }
+
+// What only begins like SHOW PROCESSLIST goes to a server.
+func TestProcesslistForm(t *testing.T) {
+	for text, want := range map[string]bool{
+		"show processlist": true, "show full processlist": true, "show processlist ;": true, "show processlist;": true,
+		"show processlistx": false, "show processlist limit ?": false, "show processlist ; select ?": false, "show full processlist_bad": false,
+	} {
+		if got := processlistForm.MatchString(text); got != want {
+			t.Errorf("%s: %v", text, got)
+		}
+	}
+}

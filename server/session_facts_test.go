@@ -1,7 +1,11 @@
 package server
 
 import (
+	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"causeway/backend"
 	"causeway/classifier"
@@ -194,6 +198,37 @@ func TestSessionRearmsTrackers(t *testing.T) {
 	}
 	// It was off until the next statement: what was written meanwhile is asked for.
 	if got := k.route("Token"); got != sourceUUID+":1-102" {
+		t.Errorf("token %q", got)
+	}
+}
+
+// A server that answers the check of the trackers too late: its answer is nobody's,
+// what came before it may be unknown, and the statement runs once, elsewhere.
+func TestTrackersAnsweredTooLate(t *testing.T) {
+	l := startLab(t, 1, func(o *Options) { o.Backend.ConnectTimeout = 200 * time.Millisecond })
+	var late atomic.Bool
+	l.source.on("SELECT @@session_track_schema", func(c *fakeConn, text string) {
+		if late.CompareAndSwap(true, false) {
+			time.Sleep(400 * time.Millisecond)
+		}
+		c.rows(4, []string{"1", "1", "OWN_GTID", ""})
+	})
+	l.source.on("CALL nosuch", func(c *fakeConn, text string) { c.fail(1305, "PROCEDURE nosuch does not exist") })
+	k := l.client()
+	k.query("CALL nosuch()")
+	late.Store(true)
+	r := k.query("INSERT INTO t VALUES (1)")
+	if r.err != nil || len(r.rows) != 0 || r.ok.Header != wire.HeaderOK {
+		t.Errorf("INSERT was answered by %+v", r)
+	}
+	if late.Load() {
+		t.Fatal("the trackers were not looked at")
+	}
+	ran := slices.DeleteFunc(l.source.texts(), func(text string) bool { return !strings.HasPrefix(text, "INSERT") })
+	if len(ran) != 1 {
+		t.Errorf("INSERT ran %d times", len(ran))
+	}
+	if got := k.route("Token"); !strings.Contains(got, "101") {
 		t.Errorf("token %q", got)
 	}
 }

@@ -355,6 +355,7 @@ func (s *session) rearmTrackers(j *job) {
 	have, err := s.home.Trackers()
 	if err != nil {
 		s.home.Broken = true
+		s.openDoubt(s.home) // something may have been written and not reported
 		return
 	}
 	s.learnWants(check.named, armed, have)
