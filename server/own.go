@@ -165,6 +165,7 @@ var foundRowsWarning = backend.Condition{
 	Level: "Warning", Code: "1287", Message: "FOUND_ROWS() is deprecated and will be removed in a future release. Consider using COUNT(*) instead.",
 }
 
+// keepsWarnings tells whether a server would keep warnings for the session at all.
 func (s *session) keepsWarnings() bool {
 	v, ok := s.state.Var("max_error_count")
 	return !ok || v != "0"

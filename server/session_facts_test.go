@@ -205,11 +205,11 @@ func TestSessionRearmsTrackers(t *testing.T) {
 // A server that answers the check of the trackers too late: its answer is nobody's,
 // what came before it may be unknown, and the statement runs once, elsewhere.
 func TestTrackersAnsweredTooLate(t *testing.T) {
-	l := startLab(t, 1, func(o *Options) { o.Backend.ConnectTimeout = 200 * time.Millisecond })
+	l := startLab(t, 1, func(o *Options) { o.Backend.ConnectTimeout = 2 * time.Second })
 	var late atomic.Bool
 	l.source.on("SELECT @@session_track_schema", func(c *fakeConn, text string) {
 		if late.CompareAndSwap(true, false) {
-			time.Sleep(400 * time.Millisecond)
+			time.Sleep(3 * time.Second)
 		}
 		c.rows(4, []string{"1", "1", "OWN_GTID", ""})
 	})
