@@ -6,8 +6,10 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"strings"
+	"syscall"
 	"time"
 
 	"causeway/wire"
@@ -97,6 +99,24 @@ func Dial(ctx context.Context, cfg DialConfig) (*wire.Conn, *Greeting, error) {
 		return nil, nil, fmt.Errorf("dial %s: %w", cfg.Addr, err)
 	}
 	return c, greeting, nil
+}
+
+// Reason says in an operator's words why a connection could not be opened.
+func Reason(err error) string {
+	var timeout net.Error
+	switch {
+	case errors.Is(err, ErrIncarnation):
+		return ErrIncarnation.Error()
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return "no answer within [backend] connect_timeout"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		return "connection refused"
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		return "no route to it"
+	case errors.Is(err, syscall.ECONNRESET), errors.Is(err, syscall.EPIPE), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+		return "connection broken"
+	}
+	return strings.ReplaceAll(err.Error(), "\n", "; ")
 }
 
 func dialNet(ctx context.Context, addr string) (net.Conn, error) {

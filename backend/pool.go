@@ -87,6 +87,8 @@ type pool struct {
 	waiters []*waiter
 	limit   int       // below the configured one, because the server refused more,
 	until   time.Time // until then
+	deaf    *Unreached
+	deafAt  time.Time // see unreached
 }
 
 func (p *Pools) of(addr string) *pool {
@@ -105,6 +107,9 @@ func (p *Pools) of(addr string) *pool {
 func (p *Pools) Get(ctx context.Context, w *Want, wait bool) (*Conn, error) {
 	pl := p.of(w.Node.Addr)
 	for {
+		if err := pl.unreached(w.Node, time.Now()); err != nil {
+			return nil, err
+		}
 		c, open, err := p.lease(ctx, pl, w, wait)
 		if err != nil {
 			return nil, err
@@ -116,7 +121,11 @@ func (p *Pools) Get(ctx context.Context, w *Want, wait bool) (*Conn, error) {
 			}
 			return c, err
 		}
-		if err := p.takeOver(c, w.Owner); err == nil {
+		err = pl.alive(c, w.Node, p.cfg.ConnectTimeout)
+		if err == nil {
+			err = p.takeOver(c, w.Owner)
+		}
+		if err == nil {
 			return c, nil
 		}
 		p.Discard(c)
@@ -237,6 +246,9 @@ func (c *Conn) servesCharset(w *Want) bool {
 func (p *Pools) openNew(ctx context.Context, pl *pool, w *Want) (*Conn, error) {
 	schema, age := w.State.Schema, p.age.Load()
 	c, err := Open(ctx, p.cfg, w.Node, w.Account, w.Attrs, schema, w.Base)
+	if ctx.Err() == nil {
+		pl.heard(err, time.Now())
+	}
 	if err != nil {
 		pl.failed(err)
 		return nil, err
@@ -318,7 +330,7 @@ var errPeerClosed = errors.New("the server closed the connection")
 func (p *Pools) Retake(c *Conn, owner *Owner, w *Want) bool {
 	pl := p.of(c.Node.Addr)
 	pl.mu.Lock()
-	if !c.idle || c.owner != owner || w != nil && !c.Fits(w) {
+	if !c.idle || c.owner != owner || w != nil && (!c.Fits(w) || !w.Node.Up) {
 		pl.mu.Unlock()
 		return false
 	}

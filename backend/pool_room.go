@@ -28,6 +28,60 @@ func (pl *pool) max(configured int) int {
 	return configured
 }
 
+// heardFor is how long a failed attempt to reach a node that is down speaks for
+// all: what needs the node then fails at once, instead of waiting for the same.
+const heardFor = 5 * time.Second
+
+// Unreached is the error of an attempt at a node that is down, told to one who
+// did not have to try for himself.
+type Unreached struct{ Err error }
+
+func (e *Unreached) Error() string { return e.Err.Error() }
+func (e *Unreached) Unwrap() error { return e.Err }
+
+// unreached tells whether an attempt at n need not be made. Up to the monitor's
+// next word one in heardFor is made all the same: a server that is too busy for
+// the monitor may still serve.
+func (pl *pool) unreached(n *Node, now time.Time) error {
+	if n.Up {
+		return nil
+	}
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	if pl.deaf == nil {
+		return nil
+	}
+	if now.Sub(pl.deafAt) > heardFor {
+		pl.deafAt = now // this one tries, others do not wait for it
+		return nil
+	}
+	return pl.deaf
+}
+
+// alive asks a server that is down for a sign of life, by an idle connection to
+// it: what is sent to one that hangs may never be answered, nor be taken back. A
+// ping leaves alone what a session may still ask for.
+func (pl *pool) alive(c *Conn, n *Node, limit time.Duration) error {
+	if n.Up {
+		return nil
+	}
+	c.SetDeadline(deadlineIn(limit))
+	defer c.SetDeadline(noDeadline)
+	_, err := c.Ping()
+	pl.heard(err, time.Now())
+	return err
+}
+
+// heard notes how an attempt to open a connection went.
+func (pl *pool) heard(err error, now time.Time) {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	pl.deaf = nil
+	if err != nil && !errors.As(err, new(*wire.Error)) {
+		pl.deaf, pl.deafAt = &Unreached{err}, now
+	}
+}
+
 // failed gives back the place of a connection that could not be opened. A
 // server that has no room for more must not lose its monitor's as well.
 func (pl *pool) failed(err error) {

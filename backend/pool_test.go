@@ -18,7 +18,7 @@ func poolOf(o PoolOptions) (*Pools, *Node) {
 	if o.Queue == 0 {
 		o.Queue = 10
 	}
-	return NewPools(&Config{ConnectTimeout: time.Second}, o), &Node{Addr: "db:3306", Role: RoleSource}
+	return NewPools(&Config{ConnectTimeout: time.Second}, o), &Node{Addr: "db:3306", Role: RoleSource, Up: true}
 }
 
 func wantOf(n *Node, state *State, owner *Owner) *Want {

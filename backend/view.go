@@ -53,6 +53,9 @@ type Node struct {
 	Up      bool
 	Exclude string
 
+	// LastAnswer is when a probe was last answered; zero: never.
+	LastAnswer time.Time
+
 	Version string // as the server reports it
 	Charset uint16 // default collation id for new connections
 

@@ -191,7 +191,10 @@ func syntaxProblem(err error, data string) Problem {
 		return Problem{Wrong: "not readable as TOML"}
 	}
 	p := Problem{Line: pe.Position.Line, Wrong: "broken TOML: " + pe.Message,
-		Instead: "nothing after it was read; strings need quotes, see https://toml.io"}
+		Instead: "nothing after it was read; see https://toml.io"}
+	if strings.HasPrefix(pe.Message, "expected value") || strings.HasPrefix(pe.Message, "expected a top-level item to end") {
+		p.Instead = "nothing after it was read; strings need quotes, see https://toml.io"
+	}
 	lines := strings.Split(data, "\n")
 	near := strings.Join(lines[max(0, p.Line-2):min(len(lines), p.Line+1)], "\n")
 	if strings.Contains(strings.ToLower(near+pe.LastKey), "password") {

@@ -34,7 +34,7 @@ func (n *node) picture(live *backend.Live) *backend.Node {
 	p := &backend.Node{
 		Addr: n.addr, Role: n.role, Weight: n.weight,
 		Incarnation: backend.Incarnation{ServerUUID: n.uuid, StartTime: n.start, Generation: n.gen},
-		Up:          n.up, Exclude: n.exclude, Version: n.version,
+		Up:          n.up, Exclude: n.exclude, LastAnswer: n.contact, Version: n.version,
 		Position: n.pos, PositionAt: n.posAsked, FreshAsOf: n.freshAsOf,
 		Errant: n.errant, Defaults: n.defaults, DefaultsSeq: n.defaultsSeq, Live: live,
 	}

@@ -47,7 +47,8 @@ func (s *session) lostAnswer(c *backend.Conn, j *job, err error) error {
 	}
 	inTrx := c.Status.Has(wire.StatusInTrans)
 	gone := s.dropHome(err)
-	if gone == nil && !inTrx && j.class.Kind == classifier.Read && j.want == expectResult && !s.relay.started && !j.again {
+	reads := j.class.Kind == classifier.Read || j.class.Kind == classifier.ReadSource && !mayHaveCommitted(j.class)
+	if gone == nil && !inTrx && reads && j.want == expectResult && !s.relay.started && !j.again {
 		j.again = true
 		s.client.SetSequence(j.seq)
 		s.srv.metrics.resends.WithLabelValues("connection").Inc()

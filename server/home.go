@@ -42,7 +42,7 @@ func (s *session) homeConn(now time.Time, free bool) (*backend.Conn, error) {
 		if errors.As(err, &refused) {
 			return nil, err
 		}
-		return nil, fmt.Errorf("source %s: %w", src.Addr, err)
+		return nil, s.unreachable(src.Addr, err)
 	}
 	s.home = c
 	s.homeID.Store(c.ThreadID)
@@ -98,18 +98,37 @@ func plainly(why error) error {
 	return why
 }
 
-// waitSource waits a moment for a source to be known.
+// unreachable tells the client about a source that takes no connection.
+func (s *session) unreachable(addr string, err error) error {
+	n := s.view().Node(addr)
+	if n == nil || n.Up {
+		return fmt.Errorf("the source %s takes no connection: %s; see SHOW CAUSEWAY SERVERS", addr, backend.Reason(err))
+	}
+	last := "it never answered"
+	if !n.LastAnswer.IsZero() {
+		last = fmt.Sprintf("its last answer was %v ago", time.Since(n.LastAnswer).Round(time.Second))
+	}
+	return fmt.Errorf("the source %s is %s; %s, and no other server has taken its place: see SHOW CAUSEWAY SERVERS", addr, n.Exclude, last)
+}
+
+// waitSource waits a moment for a source to be known. One that is down is waited
+// for that moment from its last answer on, not anew by each statement.
 func (s *session) waitSource(v *backend.View) (*backend.Node, error) {
 	deadline := time.Now().Add(s.srv.opts.MaxWait)
 	for !v.Source.Usable() {
-		if time.Now().After(deadline) {
+		now := time.Now()
+		down := v.Source != nil && !v.Source.Up
+		if down && now.Sub(v.Source.LastAnswer) > s.srv.opts.MaxWait {
+			return v.Source, nil // it may only be slow: the attempt tells
+		}
+		if now.After(deadline) {
 			switch {
 			case v.Source == nil:
 				return nil, errors.New("no source is known: no server of [cluster] servers is writable and replicated from, see SHOW CAUSEWAY SERVERS")
-			case !v.Source.Up:
-				return v.Source, nil // it may only be slow: the attempt tells
+			case down:
+				return v.Source, nil
 			}
-			return nil, fmt.Errorf("source %s does not serve: %s", v.Source.Addr, v.Source.Exclude)
+			return nil, fmt.Errorf("the source %s does not serve: %s; see SHOW CAUSEWAY SERVERS", v.Source.Addr, v.Source.Exclude)
 		}
 		if err := s.pause(10 * time.Millisecond); err != nil {
 			return nil, err

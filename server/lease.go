@@ -41,6 +41,9 @@ func (s *session) lease(n *backend.Node, own *backend.Conn, free, wait bool) (*b
 	if s.ctx.Err() != nil {
 		return nil, err
 	}
+	if errors.As(err, new(*backend.Unreached)) {
+		return nil, err // others have tried, and told
+	}
 	s.srv.metrics.backendFailed(n.Addr)
 	var refused *wire.Error
 	if errors.As(err, &refused) {

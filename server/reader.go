@@ -21,7 +21,7 @@ func (s *session) runOnReplica(j *job, p plan) error {
 		if err != nil {
 			return s.answerError(j, err)
 		}
-		if c == nil && s.route.reason == reasonFallback && s.token.Set.IsEmpty() {
+		if c == nil && (s.route.reason == reasonFallback || p.begin) && s.token.Set.IsEmpty() {
 			c, err = s.homeOrStale(j, tried)
 			if err != nil {
 				return s.answerError(j, err)
@@ -163,6 +163,7 @@ func (s *session) dropReplica(c *backend.Conn) {
 // a token, the freshest replica with a warning.
 func (s *session) reader(j *job, p plan, tried []string) (*backend.Conn, error) {
 	v := s.view()
+	s.refusal = nil
 	need, err := s.need(v, j.start)
 	if err != nil {
 		return nil, err
@@ -177,12 +178,12 @@ func (s *session) reader(j *job, p plan, tried []string) (*backend.Conn, error) 
 	if c := s.waitCovered(need, s.srv.opts.Wait, tried); c != nil {
 		return c, nil
 	}
+	if !s.view().Source.Usable() {
+		return s.withoutSource(need, tried)
+	}
 	if p.begin {
 		s.route.reason = reasonTransaction
 		return nil, nil // transactions are not counted against the budget
-	}
-	if !v.Source.Usable() {
-		return s.withoutSource(need, tried)
 	}
 	if s.srv.opts.Budget.Take(time.Now()) {
 		s.srv.metrics.fallbacks.WithLabelValues("used").Inc()
@@ -202,8 +203,11 @@ func (s *session) withoutSource(need balance.Need, tried []string) (*backend.Con
 	if c := s.waitCovered(need, s.srv.opts.MaxWait-s.srv.opts.Wait, tried); c != nil {
 		return c, nil
 	}
+	if s.refusal != nil {
+		return nil, s.refusal
+	}
 	return nil, wire.NewError(wire.ErrUnknown,
-		"Causeway: no replica has this session's writes after %v, and no source is known; see SHOW CAUSEWAY SERVERS", s.srv.opts.MaxWait)
+		"Causeway: no replica has this session's writes after %v, and no source can be reached; see SHOW CAUSEWAY SERVERS", s.srv.opts.MaxWait)
 }
 
 // withoutReplicas: the source is all there is. Only a cluster that has
@@ -226,7 +230,12 @@ func (s *session) withoutReplicas(v *backend.View, p plan) (*backend.Conn, error
 	return nil, nil
 }
 
+// budgetError tells why a read found no server. One that refused the session's
+// account has said more than that.
 func (s *session) budgetError(why string) error {
+	if s.refusal != nil {
+		return s.refusal
+	}
 	return wire.NewError(wire.ErrUnknown,
 		"Causeway: %s, and the fallback budget of the source is used up ([fallback] %s); try again, or raise it", why, s.srv.opts.BudgetText)
 }
@@ -253,7 +262,11 @@ func (s *session) staleReader(tried []string, why string) (*backend.Conn, error)
 	v := s.view()
 	for {
 		n, _ := balance.Freshest(without(v.Replicas, tried), time.Now())
-		if n == nil {
+		switch {
+		case n != nil:
+		case s.refusal == nil && why == sourceUnreachable:
+			return nil, wire.NewError(wire.ErrUnknown, "Causeway: no replica is usable, and %s; see SHOW CAUSEWAY SERVERS", why)
+		default:
 			return nil, s.budgetError("no replica is usable")
 		}
 		c, err := s.replicaConn(n, true)
@@ -354,6 +367,9 @@ func anyUsable(v *backend.View, tried []string) bool {
 	return false
 }
 
+// sampleWait is how long a read waits for a sample between two looks.
+const sampleWait = 5 * time.Millisecond
+
 // waitCovered waits until a replica covers the token.
 func (s *session) waitCovered(need balance.Need, limit time.Duration, tried []string) *backend.Conn {
 	start := time.Now()
@@ -379,7 +395,8 @@ func (s *session) waitCovered(need balance.Need, limit time.Duration, tried []st
 			}
 			return c
 		}
-		if need.MaxStaleness > 0 || time.Since(start) >= limit || len(tried) > 0 {
+		covered := need.MaxStaleness > 0 // but not proved to be fresh: the next sample of the source tells
+		if time.Since(start) >= limit || len(tried) > 0 || covered && s.pause(sampleWait) != nil {
 			s.srv.metrics.waits.WithLabelValues("timeout").Inc()
 			return nil
 		}
@@ -400,6 +417,7 @@ func (s *session) replicaConn(n *backend.Node, wait bool) (*backend.Conn, error)
 	}
 	c, err := s.lease(n, own, false, wait)
 	if err != nil {
+		errors.As(err, &s.refusal)
 		s.log.Debug().Err(err).Str("node", n.Addr).Msg("no connection to a replica")
 		return nil, err
 	}

@@ -90,14 +90,16 @@ const firstConnectionID = 1 << 30
 
 // Server accepts MySQL clients and relays their commands to the cluster.
 type Server struct {
-	opts    Options
-	log     zerolog.Logger
-	metrics *metrics
-	shake   *handshaker
-	users   map[string]*account
-	started time.Time
-	turn    atomic.Uint64 // number of the next choice of a replica
-	nextID  atomic.Uint32
+	opts Options
+	log  zerolog.Logger
+	// failedLogins is log for what anybody can cause as often as he likes.
+	failedLogins zerolog.Logger
+	metrics      *metrics
+	shake        *handshaker
+	users        map[string]*account
+	started      time.Time
+	turn         atomic.Uint64 // number of the next choice of a replica
+	nextID       atomic.Uint32
 	// ownReads counts the reads that only the source may answer.
 	ownReads atomic.Uint64
 	floor    atomic.Pointer[gtid.Token]
@@ -122,7 +124,8 @@ type account struct {
 func New(o Options) (*Server, error) {
 	s := &Server{
 		opts: o, log: o.Log, started: time.Now(),
-		users: map[string]*account{}, sessions: map[uint32]*session{},
+		failedLogins: o.Log.Sample(&zerolog.BurstSampler{Burst: 10, Period: time.Minute}),
+		users:        map[string]*account{}, sessions: map[uint32]*session{},
 	}
 	s.pools = backend.NewPools(o.Backend, o.Pool)
 	s.nextID.Store(firstConnectionID)
@@ -259,7 +262,7 @@ func (s *Server) admit() *wire.Error {
 		return wire.NewError(wire.ErrTooManyConnections, "Too many connections")
 	case s.serverVersion() == "":
 		s.metrics.clients.Add(-1)
-		return wire.NewError(wire.ErrOfflineMode, "Causeway: no MySQL server of [cluster] servers answers yet; see the log or /readyz")
+		return wire.NewError(wire.ErrOfflineMode, "Causeway: no server of [cluster] servers can be used yet; the log and /readyz tell why")
 	}
 	return nil
 }
@@ -275,7 +278,7 @@ func (s *Server) login(client *wire.Conn, id uint32) {
 	login, err := s.shake.Handshake(context.Background(), client, id)
 	if err != nil {
 		s.metrics.rejected.WithLabelValues("login").Inc()
-		s.log.Debug().Err(err).Uint32("connection", id).Str("host", clientHost(client)).Msg("login failed")
+		s.logFailedLogin(err, client, id)
 		s.warnProxyHeader(client, err)
 		return
 	}
@@ -292,6 +295,16 @@ func (s *Server) login(client *wire.Conn, id uint32) {
 	s.register(sess)
 	defer s.unregister(sess)
 	sess.run()
+}
+
+// logFailedLogin tells of clients that were refused, ten a minute; of those that
+// only left, as the checks of balancers do, it tells at debug.
+func (s *Server) logFailedLogin(err error, client *wire.Conn, id uint32) {
+	e := s.log.Debug()
+	if errors.As(err, new(*wire.Error)) {
+		e = s.failedLogins.Info()
+	}
+	e.Err(err).Uint32("connection", id).Str("host", clientHost(client)).Msg("login failed")
 }
 
 func (s *Server) register(x *session) {

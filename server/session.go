@@ -71,11 +71,12 @@ type session struct {
 	homeOnly  reason        // why all reads stay on the source connection
 	sticky    stickyState   // what of the source connection cannot be replayed
 	doubt     *doubt
-	warnings  uint16     // of the last statement
-	errors    uint16     // among them
-	told      uint16     // warnings that the last answer told of
-	rowCount  int64      // ROW_COUNT() after it
-	stale     *staleNote // the last statement was served stale
+	warnings  uint16      // of the last statement
+	errors    uint16      // among them
+	told      uint16      // warnings that the last answer told of
+	rowCount  int64       // ROW_COUNT() after it
+	stale     *staleNote  // the last statement was served stale
+	refusal   *wire.Error // of the last replica that refused the account, for this read
 
 	stmts      map[uint32]*stmt
 	nextStmt   uint32

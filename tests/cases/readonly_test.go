@@ -68,7 +68,7 @@ func inReadOnly(first string) []step {
 // also if the statement failed, and nobody else reads it.
 func firstFails(begin, end string) []step {
 	return steps(begin, "a: SELECT v FROM t WHERE v = (SELECT id FROM t) => ERR 1242", "a: SELECT ROW_COUNT()", "x: UPDATE t SET v = 11 WHERE id = 1", "b: SELECT v FROM t WHERE id = 1 => 11", "a: SELECT v FROM t WHERE id = 1 => 10", "b: SET autocommit = 0", "b: SELECT v FROM t WHERE id = 1 => 11", "b: COMMIT",
-		"x: UPDATE t SET v = 12 WHERE id = 1", "a: SELECT v FROM t WHERE id = 1 => 10", "b: SELECT v FROM t WHERE id = 1 => 12", "b: COMMIT", end, "a: SELECT v FROM t WHERE id = 1 => 12", "x: UPDATE t SET v = 13 WHERE id = 1", "b: SELECT v FROM t WHERE id = 1 => 13", "c: SELECT v FROM t WHERE id = 1 => 13", "c: START TRANSACTION READ ONLY", "c: SELECT v FROM t WHERE id = 1 => 13", "c: COMMIT",
+		"x: UPDATE t SET v = 12 WHERE id = 1", "a: SELECT v FROM t WHERE id = 1 => 10", "b: SELECT v FROM t WHERE id = 1 => 12", "b: COMMIT", end, "a: SELECT v FROM t WHERE id = 1 => 12", "x: UPDATE t SET v = 13 WHERE id = 1", "b: SELECT v FROM t WHERE id = 1 => 13", "b: COMMIT", "c: SELECT v FROM t WHERE id = 1 => 13", "c: START TRANSACTION READ ONLY", "c: SELECT v FROM t WHERE id = 1 => 13", "c: COMMIT",
 	)
 }
 
