@@ -52,7 +52,7 @@ func (s *session) runOnLast(j *job) error {
 	case s.lazy != nil, own && q.has("last_insert_id") && !s.lastHasInsertID():
 		return s.diagnosticsLost(j) // a question of our own would come between
 	}
-	if c := s.retake(s.last); c != nil && len(s.earlier) == 0 && s.hasLast(c) && s.unfit(c, s.view().Node(c.Node.Addr), j.start) == "" {
+	if c := s.retake(s.last); c != nil && len(s.earlier) == 0 && s.hasLast(c) && s.holds(c, asks{foundRows: own && q.has("found_rows")}) && s.unfit(c, s.view().Node(c.Node.Addr), j.start) == "" {
 		if c == s.home && c.Node.Role == backend.RoleSource {
 			return s.runOnHome(j)
 		}

@@ -92,6 +92,10 @@ var MendedSoFar = []Mended{
 	{"the count of warnings after SHOW WARNINGS among several statements",
 		by(0, q("SELECT CAST('x' AS SIGNED); SHOW WARNINGS"), q("SHOW COUNT(*) WARNINGS"), warnings)},
 	{"FOUND_ROWS() after DEALLOCATE PREPARE", by(0, aRead, q("PREPARE txt FROM 'SELECT 7'"), q("DEALLOCATE PREPARE txt"), q("SELECT FOUND_ROWS()"))},
+	{"FOUND_ROWS() after a SELECT that failed on another connection",
+		turns(by(0, t("SELECT SQL_CALC_FOUND_ROWS id FROM $1.words ORDER BY id LIMIT 2")), by(1, write), by(0, t("SELECT id, COUNT(*) FROM $1.words"), q("SELECT FOUND_ROWS()")))},
+	{"FOUND_ROWS() beside a count of warnings that another connection has",
+		turns(by(0, t("SELECT SQL_CALC_FOUND_ROWS id FROM $1.words ORDER BY id LIMIT 2")), by(1, write), by(0, t("DELETE FROM $1.t WHERE v = 'x'"), q("SELECT FOUND_ROWS(), @@warning_count")))},
 	{"a tracker's value that another session's turn comes after",
 		turns(by(0, q("SET session_track_system_variables = ''")), by(1, write), by(0, q("SET time_zone = '+01:30'")))},
 }

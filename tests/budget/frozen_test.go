@@ -1,0 +1,93 @@
+package budget
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"causeway/tests/cluster"
+	"causeway/tests/session/raw"
+)
+
+// TestFrozenSource: a source that takes connections and answers nothing. What
+// replicas can serve they serve, with a warning where their age cannot be proved;
+// what needs the source is told that it is down, on connections of before and on
+// new ones, and nobody waits for an answer that may never come.
+func TestFrozenSource(t *testing.T) {
+	lay(t)
+	cw := cluster.StartCauseway(t, shared, "")
+	writer, fresh := dial(t, cw), dial(t, cw)
+	query(t, writer, "UPDATE r SET v = 5 WHERE id = 1") // its connection lies in the pool
+	must(t, shared.WaitCaughtUp(t.Context()))
+	must(t, shared.Source().Freeze())
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		must(t, shared.Heal(ctx))
+	})
+	until(t, "the source is down", func() bool {
+		return !sourceUp(query(t, fresh, "SHOW CAUSEWAY SERVERS"))
+	})
+	time.Sleep(2500 * time.Millisecond) // beyond max_staleness
+	for range 2 {
+		wantStale(t, fresh, query(t, fresh, "SELECT v FROM r WHERE id = 2"))
+		query(t, fresh, "START TRANSACTION READ ONLY")
+		wantStale(t, fresh, query(t, fresh, "SELECT v FROM r WHERE id = 2"))
+		query(t, fresh, "COMMIT")
+		if a := query(t, writer, "SELECT v FROM r WHERE id = 1"); a.Value() != "5" {
+			t.Errorf("the writer read %s", a.Value())
+		}
+		for _, sql := range []string{"UPDATE r SET v = 6 WHERE id = 1", "select $$", "SELECT @@server_id", "SET sql_mode = ''", "BEGIN; SELECT 1"} {
+			wantDown(t, writer, sql)
+			wantDown(t, fresh, sql)
+		}
+	}
+	must(t, shared.Source().Thaw())
+	until(t, "writes go on", func() bool {
+		a, err := writer.Query("UPDATE r SET v = 7 WHERE id = 1")
+		must(t, err)
+		return a.Err() == nil
+	})
+	if a := query(t, writer, "SELECT v FROM r WHERE id = 1"); a.Value() != "7" {
+		t.Errorf("the writer read %s", a.Value())
+	}
+}
+
+func until(t *testing.T, what string, done func() bool) {
+	t.Helper()
+	for end := time.Now().Add(time.Minute); !done(); time.Sleep(100 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("not within a minute: %s", what)
+		}
+	}
+}
+
+// sourceUp reads the answer of SHOW CAUSEWAY SERVERS.
+func sourceUp(a raw.Answer) bool {
+	for _, row := range a[0].Rows {
+		for _, v := range row {
+			if strings.HasPrefix(string(v), "down: ") {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func wantStale(t *testing.T, c *raw.Client, a raw.Answer) {
+	t.Helper()
+	w := query(t, c, "SHOW WARNINGS")
+	if len(a[0].Rows) != 1 || a[0].Warnings != 1 || len(w[0].Rows) != 1 || !strings.Contains(string(w[0].Rows[0][2]), "the source did not answer") {
+		t.Errorf("a read while the source is frozen: %v, warnings %v", a, w)
+	}
+}
+
+func wantDown(t *testing.T, c *raw.Client, sql string) {
+	t.Helper()
+	a, err := c.Query(sql)
+	must(t, err)
+	if a.Err() == nil || !strings.Contains(a.Err().Error(), "is down: ") || !strings.Contains(a.Err().Error(), "its last answer was") {
+		t.Errorf("%s, while the source is frozen: %v", sql, a.Err())
+	}
+}
