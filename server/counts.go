@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"strings"
 
 	"causeway/backend"
@@ -111,6 +112,10 @@ func (s *session) beforeFieldList(c *backend.Conn) error {
 	}
 	if err := s.gather(); err != nil {
 		return err
+	}
+	if err := c.AlignNow(s.reachable()); err != nil { // which may warn
+		c.Broken = !errors.As(err, new(*backend.NoSchema))
+		return alignError(err)
 	}
 	if err := s.clearDiagnostics(c); err != nil {
 		return err

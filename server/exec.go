@@ -63,6 +63,9 @@ func (s *session) run1(j *job) error {
 	case toLast:
 		return s.runOnLast(j)
 	}
+	if e := s.refusedInReadTrx(j); e != nil {
+		return s.refuseWith(e)
+	}
 	return s.runOnHome(j)
 }
 

@@ -1,11 +1,13 @@
 package server
 
 import (
+	"errors"
 	"slices"
 	"strings"
 
 	"causeway/backend"
 	"causeway/classifier"
+	"causeway/wire"
 )
 
 // mirrorSet repeats SET of user variables on the replica that holds a read-only
@@ -29,6 +31,34 @@ func (s *session) mirrorSet(j *job) {
 		s.log.Debug().Err(err).Msg("cannot repeat SET on the replica of a read-only transaction")
 		c.Broken = true
 	}
+}
+
+// refusedInReadTrx tries a SET that calls a stored function in the read-only
+// transaction on its replica: what the function may do is for the transaction to
+// say, though variables are set on the source.
+func (s *session) refusedInReadTrx(j *job) *wire.Error {
+	c := s.readTrx
+	if c == nil || c.Broken || j.class.Kind != classifier.Set || !j.class.Is(classifier.UnknownFunction) || j.stmt != nil || j.want != expectResult {
+		return nil
+	}
+	s.bound(c)
+	defer c.SetDeadline(noDeadline)
+	c.Unclean = true
+	err := c.AlignNow(s.state)
+	if err == nil {
+		if err = c.SendFrame(j.frame); err == nil {
+			_, err = c.ReadResult()
+		}
+	}
+	var refused *wire.Error
+	switch {
+	case err == nil:
+	case !errors.As(err, &refused):
+		c.Broken = true
+	case refused.Code == wire.ErrOptionPreventsStmt, refused.Code == wire.ErrReadOnlyTransaction:
+		return wire.NewError(wire.ErrReadOnlyTransaction, errReadOnly)
+	}
+	return nil // any other error the source tells as well
 }
 
 // askHome asks the session's connection to the source for something between two

@@ -166,6 +166,9 @@ func decideInReadOnlyTrx(c *classifier.Class, f facts) plan {
 		p.endTrx = true
 		return p
 	case classifier.Set, classifier.Use, classifier.Kill:
+		if f.fresh && c.Kind == classifier.Set && (c.Is(classifier.UnknownFunction) || strings.Contains(c.Digest, "select")) {
+			return moved // it reads in the transaction, or tries to write
+		}
 		home.endTrx = c.Is(classifier.SetsAutocommit) && f.autocommitOff // to switch it on commits
 		return home
 	case classifier.SetTransaction:

@@ -1,6 +1,9 @@
 package wire
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
 // TrackKind is the type byte of an entry in a session-state block.
 // Specification: mysql_com.h, enum_session_state_type.
@@ -95,13 +98,50 @@ func walkVariables(data []byte, fn func(kind TrackKind, name, value []byte) erro
 	return nil
 }
 
-// JoinTracks joins two session-state blocks in the order in which a server writes
-// the kinds: what it says of transactions comes last.
+// JoinTracks joins two session-state blocks, the older one first, as a server
+// tells both at once: of what changed twice only the newer value, and what it says
+// of transactions last.
 func JoinTracks(a, b []byte) []byte {
+	if len(a) > 0 && len(b) > 0 {
+		a = withoutReplaced(a, b)
+	}
 	if len(a) > 0 && TrackKind(a[0]) >= TrackTransactionCharacteristics {
 		a, b = b, a
 	}
 	return slices.Concat(a, b)
+}
+
+// withoutReplaced drops the variables, the schema and the state change of old that
+// are in block too.
+func withoutReplaced(old, block []byte) []byte {
+	var out []byte
+	err := WalkTrack(old, func(kind TrackKind, name, value []byte) error {
+		switch {
+		case kind <= TrackStateChange && replaces(block, kind, name):
+		case kind == TrackSystemVariable:
+			out = AppendTrackVariable(out, string(name), string(value))
+		case kind == TrackStateChange:
+			out = AppendTrackStateChange(out, string(value) == "1")
+		case kind == TrackGTIDs:
+			out = AppendTrackGTIDs(out, string(value))
+		default:
+			out = appendTrackValue(out, kind, string(value))
+		}
+		return nil
+	})
+	if err != nil {
+		return old
+	}
+	return out
+}
+
+func replaces(block []byte, kind TrackKind, name []byte) bool {
+	found := false
+	err := WalkTrack(block, func(k TrackKind, n, _ []byte) error {
+		found = found || k == kind && bytes.EqualFold(n, name)
+		return nil
+	})
+	return found && err == nil
 }
 
 // AppendTrackVariable appends an entry that says a system variable changed.

@@ -102,6 +102,7 @@ func TestPins(t *testing.T) {
 		{"autocommit off pins nothing yet", []Step{off}, 0},
 		{"the first statement then does", []Step{off, read}, PinTrx},
 		{"and its end ends it", []Step{off, read, commit}, 0},
+		{"or what comes after it in one text begins the next", []Step{off, read, q("ROLLBACK; SELECT COUNT(*) FROM $1.t").onTable().free(PinTrx)}, PinTrx},
 		{"autocommit on commits", []Step{off, read, on}, 0},
 		{"autocommit on again commits nothing", []Step{begin, on}, PinTrx},
 		{"a chain", []Step{q("SET completion_type = 1").pin(PinChain), begin, commit}, PinTrx | PinChain},

@@ -36,6 +36,24 @@ var (
 var OwedNow = []Owed{
 	{"in a READ ONLY transaction that has read from a replica what needs the source as well is refused (README, Limits)",
 		[]Step{readOnly, aRead, t("SELECT GET_LOCK('$x', 0) AS g, id FROM $1.words ORDER BY id LIMIT 1")}, needsBothInReadOnly},
+	{"FOUND_ROWS() after a CALL that sets none is that of the connection (README, Limits)",
+		[]Step{t("CALL $1.put(5)"), t("SELECT FOUND_ROWS()")}, foundAfterCall},
+}
+
+// foundAfterCall: nothing between them surely sets it.
+func foundAfterCall(s *session, next Step) bool {
+	if !has(next, asksFound) {
+		return false
+	}
+	for _, b := range slices.Backward(s.sinceReset()) {
+		switch {
+		case has(b, calls):
+			return true
+		case has(b, finds):
+			return false
+		}
+	}
+	return false
 }
 
 // needsBothInReadOnly: the rows are of the replica's snapshot, the rest would be
@@ -46,6 +64,9 @@ func needsBothInReadOnly(s *session, next Step) bool {
 
 var (
 	saysReadOnly = regexp.MustCompile(`READ ONLY|read_only = 1`)
+	asksFound    = regexp.MustCompile(`(?i)^SELECT FOUND_ROWS\(\)`)
+	calls        = regexp.MustCompile(`^CALL .*(put|signals)\(`)
+	finds        = regexp.MustCompile(`^SELECT .* FROM `)
 	needsSource  = regexp.MustCompile(`(LOCK\(|:=|INTO (@|OUT|DUMP)).* FROM | FROM .*(LOCK\(|:=|INTO (@|OUT|DUMP))`)
 )
 

@@ -62,13 +62,14 @@ func (st state) after(s Step) state {
 	st.pins = st.pins&^frees | s.pins | st.outOfSight(s)
 	st.users = st.users || setsUser.MatchString(s.runsText())
 	st.moved = st.moved || s.op == opInitDB || moves.MatchString(s.runsText())
-	if st.off && !ends && s.auto == 0 {
+	if st.off && (!ends || endsAndReads.MatchString(s.text)) && s.auto == 0 {
 		st.pins |= PinTrx
 	}
 	return st
 }
 
 var (
+	endsAndReads  = regexp.MustCompile(`^ROLLBACK; SELECT`)
 	setsUser      = regexp.MustCompile(`(?i)^SET .*@[a-z` + "`" + `]`)
 	readsLiterals = regexp.MustCompile(`(?i)^SET .*(sql_mode|names|charset|character.set|collation_connection)`)
 	unsetUser     = regexp.MustCompile(`^INSERT .*@[a-d]`)
