@@ -38,7 +38,7 @@ test-driver-go: build ## go-sql-driver's own test suite through Causeway
 	CAUSEWAY_BIN=$(CURDIR)/bin/causeway go test -count=1 -v -timeout 30m ./tests/driver
 
 test-clients: build ## real drivers of all languages, directly and through Causeway (CLIENTS="php ruby" for some)
-	CAUSEWAY_BIN=$(CURDIR)/bin/causeway CAUSEWAY_CLIENTS="$(or $(CLIENTS),all)" go test -count=1 -v -timeout 60m ./tests/clients
+	CAUSEWAY_BIN=$(CURDIR)/bin/causeway CAUSEWAY_CLIENTS="$(CLIENTS)" CAUSEWAY_CLIENTS_SET=all go test -count=1 -v -timeout 60m ./tests/clients
 
 test-suites: build ## the drivers' own test suites, directly and through Causeway (SUITES="pymysql sqlalchemy" for some)
 	CAUSEWAY_BIN=$(CURDIR)/bin/causeway CAUSEWAY_SUITES="$(or $(SUITES),all)" go test -count=1 -v -timeout 90m ./tests/suites

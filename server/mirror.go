@@ -17,17 +17,8 @@ func (s *session) mirrorSet(j *job) {
 	if c == nil || j.class.Kind != classifier.Set || !j.class.Is(classifier.SetsUserVars) || j.stmt != nil {
 		return
 	}
-	c.Unclean = c.Unclean || s.sticky.userVars // which no state tells of
-	s.bound(c)
-	defer c.SetDeadline(noDeadline)
 	c.Unclean = true // no state tells of them there
-	err := c.AlignNow(s.state)
-	if err == nil {
-		if err = c.SendFrame(j.frame); err == nil {
-			_, err = c.ReadResult()
-		}
-	}
-	if err != nil {
+	if err := s.repeat(c, j); err != nil {
 		s.log.Debug().Err(err).Msg("cannot repeat SET on the replica of a read-only transaction")
 		c.Broken = true
 	}
@@ -41,24 +32,28 @@ func (s *session) refusedInReadTrx(j *job) *wire.Error {
 	if c == nil || c.Broken || j.class.Kind != classifier.Set || !j.class.Is(classifier.UnknownFunction) || j.stmt != nil || j.want != expectResult {
 		return nil
 	}
+	c.Unclean = true
+	var refused *wire.Error
+	if errors.As(s.repeat(c, j), &refused) && (refused.Code == wire.ErrOptionPreventsStmt || refused.Code == wire.ErrReadOnlyTransaction) {
+		return wire.NewError(wire.ErrReadOnlyTransaction, errReadOnly)
+	}
+	return nil // any other error the source tells as well
+}
+
+// repeat runs a statement on another connection than the one that answers it.
+func (s *session) repeat(c *backend.Conn, j *job) error {
 	s.bound(c)
 	defer c.SetDeadline(noDeadline)
-	c.Unclean = true
-	err := c.AlignNow(s.state)
+	err := c.AlignNow(s.reachable())
 	if err == nil {
 		if err = c.SendFrame(j.frame); err == nil {
 			_, err = c.ReadResult()
 		}
 	}
-	var refused *wire.Error
-	switch {
-	case err == nil:
-	case !errors.As(err, &refused):
+	if err != nil && !errors.As(err, new(*wire.Error)) {
 		c.Broken = true
-	case refused.Code == wire.ErrOptionPreventsStmt, refused.Code == wire.ErrReadOnlyTransaction:
-		return wire.NewError(wire.ErrReadOnlyTransaction, errReadOnly)
 	}
-	return nil // any other error the source tells as well
+	return err
 }
 
 // askHome asks the session's connection to the source for something between two

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"errors"
 	"slices"
 
 	"causeway/backend"
@@ -49,16 +48,7 @@ func (s *session) mirror(j *job) {
 		s.log.Debug().Err(err).Msg("cannot repeat on the source what outlives a transaction")
 		return
 	}
-	s.bound(c)
-	defer c.SetDeadline(noDeadline)
-	if err = c.AlignNow(s.reachable()); err == nil {
-		if err = c.SendFrame(j.frame); err == nil {
-			_, err = c.ReadResult()
-		}
-	}
-	if err != nil && !errors.As(err, new(*wire.Error)) {
-		c.Broken = true
-	}
+	_ = s.repeat(c, j) // an error as the one that the client has, or the connection is broken
 	if j.class.Kind == classifier.Handler {
 		s.sticky.followHandler(j.class)
 	} else {

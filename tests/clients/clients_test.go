@@ -2,6 +2,7 @@ package clients
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,20 +30,24 @@ const replicaReads = 5
 // runLimit is for one run of one client, its start included.
 const runLimit = 4 * time.Minute
 
-// set is the list of clients to run: all or short.
-func set() string {
-	if s := os.Getenv("CAUSEWAY_CLIENTS"); s != "" {
-		return s
+// set says how much each client does: all, or what CI does, short.
+func set() string { return cmp.Or(os.Getenv("CAUSEWAY_CLIENTS_SET"), "short") }
+
+// clients are those named by the environment, or else all there are.
+func clients(t *testing.T) []string {
+	t.Helper()
+	names := os.Getenv("CAUSEWAY_CLIENTS")
+	if names == "" {
+		var err error
+		if names, err = rig.Output(t.Context(), "scripts/clients", "list"); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return "short"
+	return strings.Fields(names)
 }
 
 func TestClients(t *testing.T) {
-	list, err := rig.Output(t.Context(), "scripts/clients", "list", set())
-	if err != nil {
-		t.Fatal(err)
-	}
-	names := strings.Fields(list)
+	names := clients(t)
 	install(t, names)
 	c := cluster.Start(t, cluster.Options{})
 	cw := cluster.StartCauseway(t, c, patient)

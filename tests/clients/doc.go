@@ -11,6 +11,7 @@
 // of connections, times) is no part of a value. What is written on one connection and
 // read on another is read in a transaction, since a token belongs to one connection.
 //
-// CAUSEWAY_CLIENTS=all runs every client, else CI's short list runs. Only tests
-// live here; one goroutine runs them all.
+// CAUSEWAY_CLIENTS names the clients to run, all of them by default.
+// CAUSEWAY_CLIENTS_SET=all lets those whose checks take long do all of them; CI
+// does without. Only tests live here; one goroutine runs them all.
 package clients
