@@ -132,6 +132,22 @@ func (p *Pools) Get(ctx context.Context, w *Want, wait bool) (*Conn, error) {
 	}
 }
 
+// Reach tells whether a node that is down can be reached all the same: by a
+// connection that lies idle, or a new one.
+func (p *Pools) Reach(ctx context.Context, w *Want) error {
+	if w.Node.Up {
+		return nil
+	}
+	c, err := p.Get(ctx, w, false)
+	if err == nil {
+		p.Put(c, nil)
+	}
+	if err == nil || errors.As(err, new(*PoolFull)) || errors.As(err, new(*wire.Error)) {
+		return nil
+	}
+	return err
+}
+
 // lease returns an idle connection or true: the caller may open one.
 func (p *Pools) lease(ctx context.Context, pl *pool, w *Want, wait bool) (*Conn, bool, error) {
 	pl.mu.Lock()

@@ -69,7 +69,8 @@ type Class struct {
 	// PERSIST assignments are not in it (SetsGlobal tells). For CreatesTemp and
 	// DropsTemp it holds the tables, in lower case, with their schema if the text
 	// has it; for TextPrepare "prepare", "execute" or "deallocate" and the
-	// statement's name; for Handler "open", "read" or "close".
+	// statement's name; for Handler "open", "read" or "close" and the
+	// name that it goes by.
 	Names []string
 
 	// KillID is the connection that KILL names, 0 if it is not a number.

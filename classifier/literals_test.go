@@ -63,9 +63,12 @@ func TestNamesOfTemporaryTables(t *testing.T) {
 		"EXECUTE s USING @a":                                  {"execute", "s"},
 		"DEALLOCATE PREPARE s":                                {"deallocate", "s"},
 		"DROP PREPARE s":                                      {"deallocate", "s"},
-		"HANDLER t OPEN":                                      {"open"},
-		"HANDLER s.t CLOSE":                                   {"close"},
-		"HANDLER t READ FIRST":                                {"read"},
+		"HANDLER t OPEN":                                      {"open", "t"},
+		"HANDLER s.T OPEN":                                    {"open", "t"},
+		"HANDLER s.t OPEN AS `h`":                             {"open", "h"},
+		"HANDLER t OPEN h":                                    {"open", "h"},
+		"HANDLER h READ FIRST":                                {"read", "h"},
+		"HANDLER s.t CLOSE":                                   {"close", "t"},
 	} {
 		if got := c.Classify([]byte(sql), Mode{}).Names; !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", sql, got, want)

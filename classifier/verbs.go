@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 )
@@ -131,11 +132,18 @@ func (s statement) call() verdict {
 func (s statement) do() verdict { return s.changes(Do, 0) }
 
 func (s statement) handler() verdict {
-	verb := "read"
+	verb, name := "read", s.name(1)
+	if s.op(2) == "." {
+		name = s.name(3)
+	}
 	if i := s.index(1, "open", "close"); i == 2 || i == 4 { // HANDLER t OPEN, HANDLER s.t CLOSE
 		verb = s.word(i)
+		if s.is(i+1, "as") {
+			i++
+		}
+		name = cmp.Or(s.name(i+1), name)
 	}
-	return verdict{kind: Handler, names: []string{verb}}
+	return verdict{kind: Handler, names: []string{verb, strings.ToLower(name)}}
 }
 
 // checksum judges CHECKSUM TABLE, a read of whole tables.

@@ -30,7 +30,7 @@ func (s *session) lostAnswer(c *backend.Conn, j *job, err error) error {
 		return err
 	}
 	if c != s.home {
-		return s.lostReplicaAnswer(c, err)
+		return s.lostReplicaAnswer(c, j, err)
 	}
 	var refused *stateRefused
 	if errors.As(err, &refused) {
@@ -58,6 +58,9 @@ func (s *session) lostAnswer(c *backend.Conn, j *job, err error) error {
 		s.aborted = ""
 	}
 	s.resolveDoubt(s.srv.opts.MaxWait)
+	if isRollback(j) && !s.relay.started && overOnly(gone) == nil {
+		return s.endedByLoss()
+	}
 	return s.tellLost(c, j, err, gone)
 }
 
@@ -70,7 +73,7 @@ func (s *session) openDoubt(c *backend.Conn) {
 // the command runs on another one, unless the session had something on this.
 func (s *session) lostBefore(c *backend.Conn, j *job) error {
 	if c != s.home {
-		return s.lostReplicaAnswer(c, errString("an earlier answer was lost"))
+		return s.lostReplicaAnswer(c, j, errString("an earlier answer was lost"))
 	}
 	gone := s.dropHome(errString("an earlier answer was lost"))
 	if gone == nil && s.aborted == "" && !j.again {
@@ -105,6 +108,9 @@ func (s *session) tellLost(c *backend.Conn, j *job, err, gone error) error {
 	if mayHaveCommitted(j.class) {
 		outcome = "whether it took effect is not known: read before you repeat it"
 	}
+	if errors.As(gone, new(*wire.Error)) && s.aborted != "" {
+		outcome += "; the transaction is lost: ROLLBACK before going on"
+	}
 	s.observe(c, j)
 	if werr := s.fail(wire.NewError(wire.ErrNetRead, "Causeway: the connection to source %s was lost during the statement; %s", c.Node.Addr, outcome)); werr != nil {
 		return werr
@@ -123,19 +129,33 @@ func overOnly(gone error) error {
 
 // lostReplicaAnswer handles a read-only transaction, or what follows a read,
 // whose replica went away.
-func (s *session) lostReplicaAnswer(c *backend.Conn, err error) error {
+func (s *session) lostReplicaAnswer(c *backend.Conn, j *job, err error) error {
 	inTrx := s.readTrx == c
 	s.srv.opts.Monitor.Report(c.Node.Addr, c.Node.Incarnation.Generation, err.Error())
-	s.dropReplica(c)
-	if inTrx {
-		s.aborted = fmt.Sprintf("replica %s was lost", c.Node.Addr)
-		s.status &^= wire.StatusInTrans | wire.StatusInTransReadonly
-		s.inTrx.Store(false)
+	if !inTrx {
+		s.dropReplica(c)
+	} else {
+		s.readTrxLost(c)
 	}
 	if s.relay.started {
 		return err
 	}
-	return s.fail(wire.NewError(wire.ErrNetRead, "Causeway: the connection to replica %s was lost during the statement", c.Node.Addr))
+	if inTrx && (isRollback(j) || isCommit(j)) { // it was READ ONLY
+		return s.endedByLoss()
+	}
+	e := wire.NewError(wire.ErrNetRead, "Causeway: the connection to replica %s was lost during the statement", c.Node.Addr)
+	if inTrx {
+		e.Message += ", and the transaction with it"
+	}
+	return s.fail(e)
+}
+
+// readTrxLost notes that the replica of a read-only transaction went away.
+func (s *session) readTrxLost(c *backend.Conn) {
+	s.dropReplica(c)
+	s.aborted = fmt.Sprintf("replica %s was lost", c.Node.Addr)
+	s.status &^= wire.StatusInTrans | wire.StatusInTransReadonly
+	s.inTrx.Store(false)
 }
 
 // mayHaveCommitted tells whether a statement on the source can have committed

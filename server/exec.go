@@ -11,17 +11,29 @@ import (
 	"causeway/wire"
 )
 
-// errTrxLost is told until the client ends the transaction that it thinks it has.
-const errTrxLost = "Causeway: the transaction was lost (%s); ROLLBACK before going on"
-
 func (s *session) view() *backend.View { return s.srv.opts.Monitor.View() }
 
-// run1 decides where a command goes and sees it through. An error ends the session.
+// run1 runs a command. An error ends the session. What ends a transaction and finds
+// it lost tells so once: the client has none then.
 func (s *session) run1(j *job) error {
+	known := s.aborted != ""
+	err := s.decideAndRun(j)
+	if !known && s.aborted != "" && j.want != expectPrepare && !j.class.Is(classifier.MultiStatement) &&
+		(endsTrx(j.class) || j.class.Kind == classifier.Begin || j.class.Is(classifier.SetsAutocommit)) {
+		s.aborted = ""
+	}
+	return err
+}
+
+// decideAndRun decides where a command goes and sees it through.
+func (s *session) decideAndRun(j *job) error {
 	s.relay.err, s.relay.ok, s.relay.started = nil, wire.OK{}, false
 	j.seq = s.client.Sequence()
 	s.runs.Store(j.class)
 	s.seen.Store(s.state)
+	if j.class.Kind == classifier.Rollback && j.want != expectPrepare {
+		s.noticeLoss(j)
+	}
 	if s.aborted != "" {
 		if done, err := s.whileAborted(j); done {
 			return err
@@ -42,6 +54,7 @@ func (s *session) run1(j *job) error {
 	switch {
 	case p.target == toRefuse:
 		return s.refuse(j.class)
+	case p.endTrx && j.class.Is(classifier.SetsAutocommit) && s.switchesOff(j):
 	case p.endTrx:
 		s.endReadTrx("COMMIT")
 		if j.class.Kind != classifier.Begin {
@@ -67,26 +80,6 @@ func (s *session) run1(j *job) error {
 		return s.refuseWith(e)
 	}
 	return s.runOnHome(j)
-}
-
-// whileAborted answers for a transaction that no longer exists.
-func (s *session) whileAborted(j *job) (bool, error) {
-	why := s.aborted
-	switch {
-	case j.want == expectPrepare: // ends nothing, whatever it prepares
-	case j.class.Kind == classifier.Rollback:
-		s.aborted = ""
-		s.tellTrx(trxEnded)
-		s.noteLocal(reasonLocal)
-		return true, s.sendOK()
-	case j.class.Kind == classifier.Commit:
-		s.aborted = ""
-	case j.class.Kind == classifier.Begin || j.class.Is(classifier.SetsAutocommit):
-		s.aborted = "" // the client was told, and begins anew
-		return false, nil
-	}
-	s.noteLocal(reasonRefused)
-	return true, s.fail(wire.NewError(wire.ErrUnknown, errTrxLost, why))
 }
 
 const errReadOnly = "Cannot execute statement in a READ ONLY transaction."
@@ -128,7 +121,12 @@ func (s *session) runOnHome(j *job) error {
 	if c.Broken {
 		return s.lostBefore(c, j)
 	}
+	held, lazy := s.nextTrx, s.lazy
 	if err := s.startTrx(c, j); err != nil {
+		if c.Broken && !errors.As(err, new(*wire.Error)) { // before the statement was sent
+			s.nextTrx, s.lazy = held, lazy
+			return s.lostBefore(c, j)
+		}
 		return s.answerError(j, err)
 	}
 	usesID := mayUseInsertID(j.class) || j.class.Kind == classifier.Read && s.isOn("sql_auto_is_null") || about && isInsert(j)

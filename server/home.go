@@ -26,6 +26,9 @@ func (s *session) homeConn(now time.Time, free bool) (*backend.Conn, error) {
 	if s.home != nil {
 		why := s.unfit(s.home, v.Source, now)
 		if why == "" {
+			if err := s.homeAnswers(v, now); err != nil {
+				return nil, err
+			}
 			return s.home, nil
 		}
 		if err := s.dropHome(errors.New(why)); err != nil {
@@ -47,6 +50,20 @@ func (s *session) homeConn(now time.Time, free bool) (*backend.Conn, error) {
 	s.home = c
 	s.homeID.Store(c.ThreadID)
 	return c, nil
+}
+
+// homeAnswers keeps what must run on the session's own connection from a source
+// that hangs: it might wait for ever. Nothing is sent, so nothing is lost.
+func (s *session) homeAnswers(v *backend.View, now time.Time) error {
+	n := v.Node(s.home.Node.Addr)
+	if n == nil || !hung(n, now) {
+		return nil
+	}
+	err := s.srv.pools.Reach(s.ctx, s.want(n, true))
+	if err == nil {
+		return nil
+	}
+	return s.unreachable(n.Addr, err)
 }
 
 // unfit tells why a connection must not be used any more, "" if it may.

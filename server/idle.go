@@ -40,7 +40,7 @@ func (s *Server) idleTooLong(x *session, v *backend.View, idle time.Duration) *w
 		return wire.NewError(errIdle, "Causeway: closed after %v idle inside a transaction, which is rolled back ([[users]] idle_in_transaction = %v)",
 			idle.Round(time.Millisecond), acc.IdleInTransaction)
 	case acc.IdlePinned > 0 && p.pin&^pinTransaction != 0 && idle > acc.IdlePinned:
-		return wire.NewError(errIdle, "Causeway: closed after %v idle with a connection of its own to the source, for %s ([[users]] idle_pinned = %v)",
+		return wire.NewError(errIdle, "Causeway: closed after %v idle with a connection of its own, for %s ([[users]] idle_pinned = %v)",
 			idle.Round(time.Millisecond), p.pin, acc.IdlePinned)
 	}
 	if limit := waitTimeout(x, login, v); limit > 0 && idle > limit {

@@ -84,6 +84,12 @@ func (s *session) completes() bool {
 	return ok && v != "0" && !strings.EqualFold(v, "NO_CHAIN")
 }
 
+// switchesOff tells whether a SET of autocommit leaves it off, and commits nothing.
+func (s *session) switchesOff(j *job) bool {
+	on, ok := classifier.Autocommit([]byte(s.textOf(j)), s.mode)
+	return ok && !on
+}
+
 // setAutocommit changes the session's state only: it is replayed before the
 // next statement.
 func (s *session) setAutocommit(on bool) error {

@@ -146,7 +146,7 @@ func (s *session) settle() {
 		s.give(c)
 	}
 	if s.home == nil {
-		s.notePins(0)
+		s.notePins(s.replicaPins())
 		return
 	}
 	c, pins := s.home, s.homePins()
@@ -158,7 +158,7 @@ func (s *session) settle() {
 		pins, c.Unclean = 0, true
 		s.trackers.on, s.trackers.turn = c, c.Turn
 	}
-	s.notePins(pins)
+	s.notePins(pins | s.replicaPins())
 	if pins != 0 {
 		c.Dirty = c.Dirty || pins&leavesBehind != 0
 		return

@@ -86,7 +86,7 @@ func startsNoTrx(c *classifier.Class) bool {
 func usesNextTrx(c *classifier.Class) bool {
 	switch c.Kind {
 	case classifier.Read: // its tables may all be derived ones, or functions
-		return !c.Flags.Any(classifier.NoTable|classifier.MultiStatement) && !strings.Contains(c.Digest, "(select") &&
+		return !c.Flags.Any(classifier.NoTable|classifier.MultiStatement) && !isShow(c) && !strings.Contains(c.Digest, "(select") &&
 			!strings.Contains(strings.ToLower(c.Digest), "json_table")
 	case classifier.Write:
 		return !c.Flags.Any(classifier.SelectInto | classifier.NoTable | classifier.MultiStatement)

@@ -9,8 +9,7 @@ import (
 	"causeway/classifier"
 )
 
-// pin says what ties a session to its connection to the source between
-// statements.
+// pin says what ties a session to a connection between statements.
 type pin uint16
 
 const (
@@ -66,12 +65,12 @@ type stickyState struct {
 	unknown   bool // a statement that was not understood may have left anything
 	locks     bool // named locks are held
 	insertID  bool // SET insert_id holds for the next INSERT
-	handlers  int
+	handlers  map[string]bool
 	prepared  map[string]bool // by PREPARE
 }
 
 func (k *stickyState) any() bool {
-	return k.temp.any() || k.locked || k.xa || k.userVars || k.variables || k.unknown || k.locks || k.insertID || k.handlers > 0 || len(k.prepared) > 0
+	return k.temp.any() || k.locked || k.xa || k.userVars || k.variables || k.unknown || k.locks || k.insertID || len(k.handlers) > 0 || len(k.prepared) > 0
 }
 
 // homePins tells what ties the session to its connection to the source.
@@ -92,13 +91,27 @@ func (s *session) homePins() pin {
 	set(s.oneShot, pinNextTrx)
 	set(len(k.prepared) > 0, pinTextPrepared)
 	set(k.xa, pinXA)
-	set(k.handlers > 0, pinHandler)
+	set(len(k.handlers) > 0, pinHandler)
 	set(k.unknown, pinUnknown)
 	set(s.trackers.due, pinTrackers)
 	for _, st := range s.stmts {
 		if st.at == s.home {
 			set(!st.long, pinCursor)
 			set(st.long, pinLongData)
+		}
+	}
+	return p
+}
+
+// replicaPins tells what ties the session to connections to replicas.
+func (s *session) replicaPins() pin {
+	var p pin
+	if s.readTrx != nil {
+		p |= pinTransaction
+	}
+	for _, st := range s.stmts {
+		if st.at != nil && st.at != s.home && !st.long {
+			p |= pinCursor
 		}
 	}
 	return p

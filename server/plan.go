@@ -79,7 +79,9 @@ func decide(c *classifier.Class, f facts) plan {
 // writing already now, and says where it must not.
 func decidePrepare(c *classifier.Class, f facts) plan {
 	switch {
-	case (f.readOnlyTrx || f.lazyReadOnly || f.nextReadOnly) && f.homeOnly != reasonTempTables && isPlainWrite(c):
+	case f.readOnlyTrx && f.homeOnly != reasonTempTables && isPlainWrite(c): // it refuses, or finds a mistake before that
+		return plan{target: toTrx, reason: reasonReadOnlyTrx}
+	case (f.lazyReadOnly || f.nextReadOnly) && f.homeOnly != reasonTempTables && isPlainWrite(c):
 		return plan{target: toRefuse, reason: reasonWrite}
 	case f.readOnlyTrx && c.Kind == classifier.Read && !c.Flags.Any(homeFlags):
 		return plan{target: toTrx, reason: reasonReadOnlyTrx}
@@ -166,8 +168,8 @@ func decideInReadOnlyTrx(c *classifier.Class, f facts) plan {
 		p.endTrx = true
 		return p
 	case classifier.Set, classifier.Use, classifier.Kill:
-		if f.fresh && c.Kind == classifier.Set && (c.Is(classifier.UnknownFunction) || strings.Contains(c.Digest, "select")) {
-			return moved // it reads in the transaction, or tries to write
+		if f.fresh && c.Kind == classifier.Set && !startsNoTrx(c) {
+			return moved
 		}
 		home.endTrx = c.Is(classifier.SetsAutocommit) && f.autocommitOff // to switch it on commits
 		return home
@@ -176,13 +178,7 @@ func decideInReadOnlyTrx(c *classifier.Class, f facts) plan {
 	case classifier.Write:
 		return decideWriteInReadOnlyTrx(c, inTrx, elsewhere)
 	case classifier.Do:
-		if c.Flags.Any(classifier.GetLock|classifier.ReleaseLock) && !c.Is(classifier.UnknownFunction) && !strings.Contains(c.Digest, "select") {
-			return home // where named locks are
-		}
-		if f.fresh {
-			return moved
-		}
-		return inTrx
+		return decideDoInReadOnlyTrx(c, inTrx, home, elsewhere, f)
 	case classifier.UnlockTables:
 		if !c.Is(classifier.MultiStatement) {
 			return inTrx // it commits only where LOCK TABLES holds
@@ -213,6 +209,17 @@ func decideInReadOnlyTrx(c *classifier.Class, f facts) plan {
 		}
 		return inTrx
 	}
+}
+
+// decideDoInReadOnlyTrx: named locks and user variables are on the source.
+func decideDoInReadOnlyTrx(c *classifier.Class, inTrx, home plan, elsewhere func() plan, f facts) plan {
+	switch {
+	case c.Flags.Any(classifier.GetLock|classifier.ReleaseLock) && !c.Is(classifier.UnknownFunction) && !strings.Contains(c.Digest, "select"):
+		return home
+	case f.fresh, c.Is(classifier.SetsUserVars):
+		return elsewhere()
+	}
+	return inTrx
 }
 
 func isRecover(c *classifier.Class) bool {

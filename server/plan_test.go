@@ -307,7 +307,7 @@ func TestDecidePrepare(t *testing.T) {
 				if p.begin || p.endTrx || p.move || p.target == toRefuse && k != classifier.Write || p.target == toLast || p.reason == reasonNone {
 					t.Fatalf("%v in %+v: %+v", k, f, p)
 				}
-				if p.target != toHome && p.target != toRefuse && k != classifier.Read {
+				if p.target != toHome && p.target != toRefuse && k != classifier.Read && !(k == classifier.Write && p.target == toTrx) {
 					t.Fatalf("%v in %+v: %+v", k, f, p)
 				}
 			}
@@ -323,7 +323,7 @@ func TestDecidePrepare(t *testing.T) {
 		{"read, autocommit=0 and read only", class(classifier.Read, 0), offReadOnly, plan{target: toReplica, reason: reasonReadOnlyTrx}},
 		{"read in a read-only transaction", class(classifier.Read, 0), usedTrx, inTrx},
 		{"DDL in a read-only transaction", class(classifier.DDL, classifier.ImplicitCommit), usedTrx, home(reasonSession)},
-		{"write in a read-only transaction", class(classifier.Write, 0), freshTrx, plan{target: toRefuse, reason: reasonWrite}},
+		{"write in a read-only transaction", class(classifier.Write, 0), freshTrx, plan{target: toTrx, reason: reasonReadOnlyTrx}},
 		{"write, the next transaction read only", class(classifier.Write, 0), nextOnly, plan{target: toRefuse, reason: reasonWrite}},
 		{"write with temporary tables in one not begun", class(classifier.Write, 0), facts{lazy: true, lazyReadOnly: true, homeOnly: reasonTempTables}, home(reasonWrite)},
 		{"write", class(classifier.Write, 0), idle, home(reasonWrite)},

@@ -64,12 +64,18 @@ func (s *session) tryReplica(c *backend.Conn, j *job, p plan) (again bool, err e
 	held, lazy := s.nextTrx, s.lazy
 	if p.begin {
 		if err := s.startTrx(c, j); err != nil {
-			if errors.As(err, new(*backend.NoSchema)) { // not there yet, or not any more: the source knows
+			switch {
+			case errors.As(err, new(*backend.NoSchema)): // not there yet, or not any more: the source knows
 				s.dropReplica(c)
-				s.nextTrx, s.lazy = held, lazy
-				return true, nil
+			case errors.As(err, new(*wire.Error)):
+				return false, s.answerError(j, err)
+			default: // the connection broke, and nothing has run
+				if again, err := s.readFailedOn(c, j, err); !again {
+					return false, err
+				}
 			}
-			return false, s.answerError(j, err)
+			s.nextTrx, s.lazy = held, lazy
+			return true, nil
 		}
 	}
 	defer func() {
@@ -327,11 +333,12 @@ func (s *session) pick(v *backend.View, need balance.Need, tried []string) *back
 		tried = append(tried, n.Addr)
 	}
 	switch {
-	case busy == nil:
+	case busy == nil, s.route.queued: // once is enough
 		return nil
 	case s.home != nil:
 		return s.home
 	}
+	s.route.queued = true
 	c, err := s.replicaConn(busy, true)
 	if err != nil {
 		return nil

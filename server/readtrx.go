@@ -1,7 +1,10 @@
 package server
 
 import (
+	"fmt"
+	"regexp"
 	"slices"
+	"strings"
 
 	"causeway/backend"
 	"causeway/classifier"
@@ -13,7 +16,7 @@ func (s *session) runInReadTrx(j *job) error {
 	c := s.readTrx
 	if why := s.unfit(c, s.view().Node(c.Node.Addr), j.start); why != "" {
 		s.relay.started = false
-		return s.lostReplicaAnswer(c, errString(why))
+		return s.lostReplicaAnswer(c, j, errString(why))
 	}
 	if j.want == expectResult && mayUseInsertID(j.class) {
 		if err := s.bringInsertID(c, j.class); err != nil {
@@ -23,10 +26,56 @@ func (s *session) runInReadTrx(j *job) error {
 	if err := s.runOn(c, j); err != nil {
 		return err
 	}
-	if s.relay.err == nil && j.want == expectResult && j.stmt == nil && outlivesTrx(j.class) {
+	switch {
+	case s.relay.err != nil || j.want != expectResult:
+	case j.stmt == nil && outlivesTrx(j.class):
 		s.mirror(j)
+	case j.class.Kind == classifier.Call && j.class.Is(classifier.UsesUserVars):
+		s.carryUserVars(c, j)
 	}
 	return nil
+}
+
+// userVars are the user variables that a digest names.
+var userVars = regexp.MustCompile("(?i)(?:^|[^@a-z0-9_$.`])(@(?:[a-z0-9_$.]+|`[^`]+`))")
+
+// asLiteral is SQL for a literal with the value of a user variable.
+const asLiteral = `IF(%[1]s IS NULL, 'NULL', IF(LEFT(JSON_ARRAY(%[1]s), 2) = '["', ` +
+	`CONCAT('CONVERT(X''', HEX(%[1]s), ''' USING ', CHARSET(%[1]s), ') COLLATE ', COLLATION(%[1]s)), ` +
+	`SUBSTRING(JSON_ARRAY(%[1]s), 2, CHAR_LENGTH(JSON_ARRAY(%[1]s)) - 2)))`
+
+// carryUserVars sets on the source what a procedure has set on the replica of a
+// read-only transaction by its OUT parameters: user variables are read there, and
+// outlive the transaction.
+func (s *session) carryUserVars(c *backend.Conn, j *job) {
+	var values, sets []string
+	for _, m := range userVars.FindAllStringSubmatch(j.class.Digest, -1) {
+		values, sets = append(values, fmt.Sprintf(asLiteral, m[1])), append(sets, m[1]+" = ")
+	}
+	if len(values) == 0 {
+		return
+	}
+	s.keepDiagnostics(c)
+	s.bound(c)
+	defer c.SetDeadline(noDeadline)
+	row, err := c.Query("SELECT " + strings.Join(values, ", "))
+	if err != nil || len(row) != len(sets) {
+		c.Broken = true // the next statement tells
+		return
+	}
+	for i, value := range row {
+		sets[i] += value
+	}
+	home, err := s.homeConn(j.start, true)
+	if err == nil {
+		s.sticky.userVars = true
+		if err = home.AlignNow(s.reachable()); err == nil {
+			_, err = s.askHome("SET " + strings.Join(sets, ", "))
+		}
+	}
+	if err != nil {
+		s.log.Warn().Err(err).Str("digest", j.class.Digest).Msg("user variables set in a READ ONLY transaction on a replica are lost")
+	}
 }
 
 // outlivesTrx names what makes or ends something that no transaction ends:
@@ -38,7 +87,7 @@ func outlivesTrx(c *classifier.Class) bool {
 	case c.Kind == classifier.TextPrepare:
 		return !slices.Contains(c.Names, "execute")
 	}
-	return c.Kind == classifier.Handler && !slices.Contains(c.Names, "read")
+	return c.Kind == classifier.Handler && !(len(c.Names) > 0 && c.Names[0] == "read")
 }
 
 // mirror repeats a statement on the source connection.

@@ -280,7 +280,7 @@ func (s *session) facts(v *backend.View) facts {
 		readOnly:      s.isOn("transaction_read_only"),
 		nextReadOnly:  len(s.nextTrx) > 0,
 		homeOnly:      s.homeOnlyReason(),
-		homeState:     s.sticky.userVars || len(s.sticky.prepared) > 0 || s.sticky.handlers > 0 || s.state.HasUserVars() || s.tracksTrx(v),
+		homeState:     s.sticky.userVars || len(s.sticky.prepared) > 0 || len(s.sticky.handlers) > 0 || s.state.HasUserVars() || s.tracksTrx(v),
 	}
 }
 
@@ -401,6 +401,9 @@ func asClientError(err error) *wire.Error {
 	var e *wire.Error
 	if errors.As(err, &e) {
 		return e
+	}
+	if text := err.Error(); strings.HasPrefix(text, "read: ") || strings.HasPrefix(text, "write: ") { // of package wire
+		return wire.NewError(wire.ErrUnknown, "Causeway: a server was asked for something first, in vain: %s", backend.Reason(err))
 	}
 	return wire.NewError(wire.ErrUnknown, "Causeway: %v", err)
 }

@@ -50,7 +50,7 @@ func TestFacts(t *testing.T) {
 		{"on a replica, used", func(s *session) { s.readTrx = &backend.Conn{Status: wire.StatusInTrans} }, facts{readOnlyTrx: true}},
 		{"user variables", func(s *session) { s.sticky.userVars = true }, facts{homeState: true}},
 		{"text-prepared statements", func(s *session) { s.sticky.prepared = map[string]bool{"p": true} }, facts{homeState: true}},
-		{"handlers", func(s *session) { s.sticky.handlers = 1 }, facts{homeState: true}},
+		{"handlers", func(s *session) { s.sticky.handlers = map[string]bool{"h": true} }, facts{homeState: true}},
 		{"temporary tables", func(s *session) { s.sticky.temp.some = true }, facts{homeOnly: reasonTempTables}},
 		{"LOCK TABLES", func(s *session) { s.sticky.locked = true }, facts{homeOnly: reasonLockedTables}},
 		{"locks win over temporary tables", func(s *session) { s.sticky.locked, s.sticky.temp.some = true, true }, facts{homeOnly: reasonLockedTables}},
@@ -88,7 +88,7 @@ func TestStickyState(t *testing.T) {
 	if (&stickyState{}).any() {
 		t.Error("a new session has sticky state")
 	}
-	for _, s := range []stickyState{{temp: tempTables{some: true}}, {locked: true}, {xa: true}, {userVars: true}, {locks: true}, {prepared: map[string]bool{"s": true}}, {handlers: 1}, {variables: true}} {
+	for _, s := range []stickyState{{temp: tempTables{some: true}}, {locked: true}, {xa: true}, {userVars: true}, {locks: true}, {prepared: map[string]bool{"s": true}}, {handlers: map[string]bool{"h": true}}, {variables: true}} {
 		if !s.any() {
 			t.Errorf("%+v can be replayed", s)
 		}

@@ -309,12 +309,13 @@ func TestPreparedInReadOnlyTransaction(t *testing.T) {
 	k.run("START TRANSACTION READ ONLY")
 	k.wantFrom("replica1", "SELECT a FROM t")
 	l.forget()
+	l.r().on("COM_STMT_PREPARE INSERT", func(c *fakeConn, _ string) { c.fail(wire.ErrReadOnlyTransaction, "read only") })
 	k.command(wire.ComStmtPrepare, "INSERT INTO t VALUES (?)")
 	if r := k.answer(textValue); r.err == nil || r.err.Code != wire.ErrReadOnlyTransaction {
 		t.Errorf("PREPARE of an INSERT: %v %v", r.err, r.lost)
 	}
 	ddl := k.prepare("CREATE TABLE u (a INT)")
-	wantTexts(t, l.r())
+	wantTexts(t, l.r(), "COM_STMT_PREPARE INSERT INTO t VALUES (?)")
 	k.wantFrom("replica1", "SELECT a FROM t")
 	l.forget()
 	if r := k.execute(ddl, 0, ""); r.err != nil {

@@ -22,6 +22,7 @@ type route struct {
 	waited time.Duration
 	took   time.Duration
 	view   uint64
+	queued bool // it has waited for a replica's pool, in vain or not
 }
 
 // causeway serves the statements to the proxy itself.

@@ -20,6 +20,9 @@ func (s *session) followSticky(j *job) {
 		s.home.Unclean = true
 	}
 	if s.relay.err != nil {
+		if c.Kind == classifier.Handler && len(c.Names) == 2 && s.relay.err.Code == wire.ErrUnknownTable { // a statement on its table has closed it
+			delete(k.handlers, c.Names[1])
+		}
 		s.afterFailed(c)
 		return
 	}
@@ -98,12 +101,15 @@ func (k *stickyState) followPrepare(c *classifier.Class) {
 }
 
 func (k *stickyState) followHandler(c *classifier.Class) {
-	for _, verb := range c.Names {
-		switch verb {
+	for names := c.Names; len(names) >= 2; names = names[2:] { // a text can have several
+		switch names[0] {
 		case "open":
-			k.handlers++
+			if k.handlers == nil {
+				k.handlers = map[string]bool{}
+			}
+			k.handlers[names[1]] = true
 		case "close":
-			k.handlers = max(k.handlers-1, 0)
+			delete(k.handlers, names[1])
 		}
 	}
 }

@@ -103,11 +103,16 @@ func mustCut(on *backend.Node, plain bool, v *backend.View, now time.Time) bool 
 	if n == nil {
 		return false
 	}
-	hung := !n.Up && now.Sub(n.PositionAt) > cutAfter
+	hangs := hung(n, now)
 	if plain {
-		return hung || n.Incarnation.Generation != on.Incarnation.Generation
+		return hangs || n.Incarnation.Generation != on.Incarnation.Generation
 	}
-	return hung && v.Source.Usable() && v.Source.Addr != on.Addr
+	return hangs && v.Source.Usable() && v.Source.Addr != on.Addr
+}
+
+// hung tells whether a node has given no sign of life for long.
+func hung(n *backend.Node, now time.Time) bool {
+	return !n.Up && now.Sub(n.PositionAt) > cutAfter
 }
 
 // cutOff stops what a session is doing on a connection, if it still is, and

@@ -14,6 +14,7 @@ const (
 	ErrServerShutdown         uint16 = 1053
 	ErrParse                  uint16 = 1064
 	ErrEmptyQuery             uint16 = 1065
+	ErrUnknownTable           uint16 = 1109
 	ErrNoSuchThread           uint16 = 1094
 	ErrUnknown                uint16 = 1105
 	ErrNoSuchTable            uint16 = 1146

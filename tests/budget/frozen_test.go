@@ -17,7 +17,10 @@ import (
 func TestFrozenSource(t *testing.T) {
 	lay(t)
 	cw := cluster.StartCauseway(t, shared, "")
-	writer, fresh := dial(t, cw), dial(t, cw)
+	writer, fresh, pinned, inTrx := dial(t, cw), dial(t, cw), dial(t, cw), dial(t, cw)
+	query(t, pinned, "CREATE TEMPORARY TABLE tmp AS SELECT 1 AS id")
+	query(t, inTrx, "BEGIN")
+	query(t, inTrx, "UPDATE r SET v = 8 WHERE id = 8")
 	query(t, writer, "UPDATE r SET v = 5 WHERE id = 1") // its connection lies in the pool
 	must(t, shared.WaitCaughtUp(t.Context()))
 	must(t, shared.Source().Freeze())
@@ -42,6 +45,12 @@ func TestFrozenSource(t *testing.T) {
 			wantDown(t, writer, sql)
 			wantDown(t, fresh, sql)
 		}
+		for _, sql := range []string{"INSERT INTO tmp VALUES (2)", "SELECT * FROM tmp", "SET @q = 7", "UPDATE r SET v = 6 WHERE id = 1"} {
+			wantDown(t, pinned, sql)
+		}
+		for _, sql := range []string{"UPDATE r SET v = 9 WHERE id = 8", "COMMIT", "ROLLBACK", "SELECT v FROM r WHERE id = 8"} {
+			wantDown(t, inTrx, sql)
+		}
 	}
 	must(t, shared.Source().Thaw())
 	until(t, "writes go on", func() bool {
@@ -51,6 +60,14 @@ func TestFrozenSource(t *testing.T) {
 	})
 	if a := query(t, writer, "SELECT v FROM r WHERE id = 1"); a.Value() != "7" {
 		t.Errorf("the writer read %s", a.Value())
+	}
+	query(t, pinned, "INSERT INTO tmp VALUES (3)")
+	if a := query(t, pinned, "SELECT GROUP_CONCAT(id) FROM tmp"); a.Value() != "1,3" {
+		t.Errorf("the temporary table has %s", a.Value())
+	}
+	query(t, inTrx, "COMMIT")
+	if a := query(t, inTrx, "SELECT v FROM r WHERE id = 8"); a.Value() != "8" {
+		t.Errorf("the transaction's row has %s", a.Value())
 	}
 }
 

@@ -42,6 +42,9 @@ func (st state) after(s Step) state {
 	if st.fixed {
 		frees &^= PinTemp
 	}
+	if st.pins&PinXA != 0 { // where DROP TEMPORARY TABLE is refused
+		frees &^= PinTemp | PinShadow
+	}
 	if st.pins&s.unless != 0 {
 		frees &^= PinXA
 	}
