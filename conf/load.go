@@ -192,7 +192,7 @@ func syntaxProblem(err error, data string) Problem {
 	}
 	p := Problem{Line: pe.Position.Line, Wrong: "broken TOML: " + pe.Message,
 		Instead: "nothing after it was read; see https://toml.io"}
-	if strings.HasPrefix(pe.Message, "expected value") || strings.HasPrefix(pe.Message, "expected a top-level item to end") {
+	if strings.HasPrefix(pe.Message, "expected value") || strings.HasPrefix(pe.Message, "Invalid float") || strings.HasPrefix(pe.Message, "expected a top-level item to end") {
 		p.Instead = "nothing after it was read; strings need quotes, see https://toml.io"
 	}
 	lines := strings.Split(data, "\n")

@@ -36,7 +36,7 @@ func (d *demo) up(ctx context.Context) error {
 		do    func(context.Context) error
 	}{
 		{"A real MySQL: one source, two replicas with parallel appliers", d.startCluster},
-		{"Causeway in front, with the five lines that it needs", d.startCauseway},
+		{"Causeway in front, with the few lines that it needs", d.startCauseway},
 		{"One session: who answers which statement, and why", d.showStatements},
 		{"Eight sessions write and read back, while the applier of replica1 is stopped and started", d.showConsistency},
 		{"It keeps running", d.showConnect},

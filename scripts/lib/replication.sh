@@ -136,31 +136,33 @@ gtid_count() {
 }
 
 status() {
-	local current name set='' row=' %-9s %5s %8s  %-8s %-7s %-16s %-10s %-7s %5s %8s %6s\n'
+	local current name row=' %-9s %5s %8s  %-8s %-7s %-16s %-10s %-7s %5s %8s %6s\n'
 	current=$(cat "$dir/current")
-	[ "$(node_state "$current")" != running ] || set=$(executed "$current")
 	printf "$row" NODE PORT PID STATE ROLE GUARD RECEIVER APPLIER DELAY MISSING EXTRA
-	for name in $(node_names); do status_row "$name" "$current" "$set" "$row"; done
+	for name in $(node_names); do status_row "$name" "$current" "$row"; done
 }
 
 # status_row prints what one node says of itself; one that cannot be asked has dashes.
 status_row() {
-	local name=$1 role=replica state guard receiver=- applier=- delay=- missing=- extra=- pid
+	local name=$1 role=replica state guard receiver=- applier=- delay=- missing=- extra=- pid mine set=
 	[ "$name" = "$2" ] && role=source
 	state=$(node_state "$name")
 	pid=$(node_pid "$name") || pid=-
 	guard=$(cat "$dir/$name/guard")
 	if [ "$state" = running ]; then
+		# The source last: what it writes meanwhile is missing here, and nothing here is extra.
+		mine=$(executed "$name") || true
+		[ "$(node_state "$2")" != running ] || set=$(executed "$2") || true
 		read -r guard receiver applier delay missing extra < <(sql "$name" "
 			SELECT IF(@@super_read_only, 'super_read_only', IF(@@read_only, 'read_only', 'none')),
 				IFNULL((SELECT SERVICE_STATE FROM performance_schema.replication_connection_status LIMIT 1), '-'),
 				IFNULL((SELECT SERVICE_STATE FROM performance_schema.replication_applier_status LIMIT 1), '-'),
 				IFNULL((SELECT DESIRED_DELAY FROM performance_schema.replication_applier_configuration LIMIT 1), '-'),
-				IFNULL(NULLIF(REPLACE(GTID_SUBTRACT('$3', @@global.gtid_executed), '\n', ''), ''), '-'),
-				IFNULL(NULLIF(REPLACE(GTID_SUBTRACT(@@global.gtid_executed, '$3'), '\n', ''), ''), '-')") || true
+				IFNULL(NULLIF(REPLACE(GTID_SUBTRACT('$set', '$mine'), '\n', ''), ''), '-'),
+				IFNULL(NULLIF(REPLACE(GTID_SUBTRACT('$mine', '$set'), '\n', ''), ''), '-')") || true
 		missing=$(gtid_count "$missing") extra=$(gtid_count "$extra")
 	fi
 	# Nothing to compare with: it is the source itself, or the source cannot be asked.
-	if [ "$role" = source ] || [ -z "$3" ]; then missing=- extra=-; fi
-	printf "$4" "$name" "$(node_port "$name")" "$pid" "$state" "$role" "$guard" "$receiver" "$applier" "$delay" "$missing" "$extra"
+	if [ "$role" = source ] || [ -z "$set" ]; then missing=- extra=-; fi
+	printf "$3" "$name" "$(node_port "$name")" "$pid" "$state" "$role" "$guard" "$receiver" "$applier" "$delay" "$missing" "$extra"
 }
