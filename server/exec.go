@@ -57,6 +57,9 @@ func (s *session) decideAndRun(j *job) error {
 	case p.endTrx && j.class.Is(classifier.SetsAutocommit) && s.switchesOff(j):
 	case p.endTrx:
 		s.endReadTrx("COMMIT")
+		if j.class.Is(classifier.SetsAutocommit) { // the next one is READ ONLY too then, as on a server
+			s.nextTrx = []string{"SET TRANSACTION READ ONLY"}
+		}
 		if j.class.Kind != classifier.Begin {
 			s.tellTrx(trxEnded)
 		}
@@ -179,7 +182,7 @@ func (s *session) runOn(c *backend.Conn, j *job) error {
 	if c.Broken {
 		return s.lostBefore(c, j)
 	}
-	onHome := c == s.home
+	onHome, before := c == s.home, c.Status
 	if err := s.exchange(c, j, false); err != nil {
 		return s.lostAnswer(c, j, err)
 	}
@@ -205,6 +208,9 @@ func (s *session) runOn(c *backend.Conn, j *job) error {
 	}
 	s.finish(c, j)
 	s.tellDropped(j)
+	if onHome && r.err == nil && j.class.Is(classifier.SetsAutocommit) && before.Has(wire.StatusInTransReadonly) && !c.Status.Has(wire.StatusInTrans) {
+		s.oneShot = true // a server that commits by this leaves the next transaction READ ONLY
+	}
 	if onHome {
 		s.noteTrackers(j)
 		s.afterHome(j)

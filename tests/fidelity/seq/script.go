@@ -56,6 +56,9 @@ func (st state) after(s Step) state {
 	case 1:
 		if st.off { // otherwise it commits nothing
 			frees |= PinTrx
+			if st.fixed { // a server leaves the next transaction READ ONLY
+				st.pins |= PinNext
+			}
 		}
 		st.off = false
 	case -1:
