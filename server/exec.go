@@ -115,7 +115,7 @@ func (s *session) runOnHome(j *job) error {
 		return s.notEntered(c, j, err)
 	}
 	about := asksAboutLast(j)
-	if about && j.class.Kind == classifier.Diagnostics && !s.holds(c, asksFor(j.class)) {
+	if about && j.class.Kind == classifier.Diagnostics && !(s.holds(c, asksFor(j.class)) && s.hasDiagnostics(c, j)) {
 		if _, own := parseOwn(s.textOf(j)); own || isShowDiagnostics(j.class) {
 			return s.diagnosticsLost(j)
 		}

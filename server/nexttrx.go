@@ -72,6 +72,9 @@ func (s *session) startTrx(c *backend.Conn, j *job) error {
 func startsNoTrx(c *classifier.Class) bool {
 	switch c.Kind {
 	case classifier.Set:
+		if slices.Contains(c.Names, "transaction_read_only") || slices.Contains(c.Names, "transaction_isolation") {
+			return false // a new default takes the next one's place, if that is known there
+		}
 		return !c.Flags.Any(classifier.SetsNextTrx|classifier.UnknownFunction|classifier.MultiStatement) && !strings.Contains(c.Digest, "select")
 	case classifier.Use, classifier.Diagnostics, classifier.Kill, classifier.Empty:
 		return !c.Is(classifier.MultiStatement)

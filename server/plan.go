@@ -168,7 +168,10 @@ func decideInReadOnlyTrx(c *classifier.Class, f facts) plan {
 		p.endTrx = true
 		return p
 	case classifier.Set, classifier.Use, classifier.Kill:
-		if f.fresh && c.Kind == classifier.Set && !startsNoTrx(c) {
+		switch {
+		case c.Kind == classifier.Set && setsOutsideOnly(c):
+			return inTrx // the error that the source would give
+		case f.fresh && c.Kind == classifier.Set && !startsNoTrx(c):
 			return moved
 		}
 		home.endTrx = c.Is(classifier.SetsAutocommit) && f.autocommitOff // to switch it on commits
@@ -209,6 +212,17 @@ func decideInReadOnlyTrx(c *classifier.Class, f facts) plan {
 		}
 		return inTrx
 	}
+}
+
+// setsOutsideOnly: variables that no server lets a transaction set.
+func setsOutsideOnly(c *classifier.Class) bool {
+	for _, name := range c.Names {
+		switch name {
+		case "session_track_gtids", "gtid_next", "sql_log_bin", "binlog_format", "binlog_direct_non_transactional_updates":
+			return true
+		}
+	}
+	return false
 }
 
 // decideDoInReadOnlyTrx: named locks and user variables are on the source.

@@ -21,7 +21,7 @@ func run(m *testing.M) int {
 	// An AUTO_INCREMENT id after SET insert_id depends on the increment that the
 	// server's cached table object was last used with, and so on which of its
 	// caches a connection uses: with one cache both sides are alike.
-	c, stop, err := cluster.StartShared(cluster.Options{Set: []string{"table_open_cache_instances=1"}})
+	c, stop, err := cluster.StartShared(cluster.Options{Set: []string{"table_open_cache_instances=1", "innodb_lock_wait_timeout=1"}})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "no MySQL cluster:", err)
 		return 1
