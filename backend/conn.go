@@ -83,12 +83,15 @@ type Conn struct {
 	Unclean bool
 	// Dirty: something of its session is left that replaying cannot undo.
 	Dirty bool
+	// Stained: not even a reset undoes what its session did here.
+	Stained bool
 
 	account Account
 	cfg     *Config
 	base    map[string]string // values of variables that no session has set; shared, see Open
 	charset [4]string         // and of charsetVariables, which the login sets
 	state   *State
+	role    string         // CURRENT_ROLE() after the login
 	asked   uint64         // see Asked
 	closing []uint32       // ids to be closed with the next command
 	eachRow func([]string) // see QueryAll
@@ -161,7 +164,7 @@ func (c *Conn) setup(base map[string]string) error {
 	if err := c.Send(wire.ComQuery, c.setupStatement(base)); err != nil {
 		return err
 	}
-	if err := c.Send(wire.ComQuery, "SELECT @@global.server_uuid, @@global.gtid_executed, @@"+strings.Join(charsetVariables[:], ", @@")+", USER()"); err != nil {
+	if err := c.Send(wire.ComQuery, "SELECT @@global.server_uuid, @@global.gtid_executed, @@"+strings.Join(charsetVariables[:], ", @@")+", CURRENT_ROLE(), USER()"); err != nil {
 		return err
 	}
 	if err := c.Flush(); err != nil {
@@ -174,19 +177,37 @@ func (c *Conn) setup(base map[string]string) error {
 	if err != nil {
 		return fmt.Errorf("asking for the position: %w", err)
 	}
-	if len(row) != 7 {
+	if len(row) != 8 {
 		return fmt.Errorf("asking for the position: %d columns", len(row))
 	}
 	c.base = base
 	if base == nil {
 		c.base = c.Node.Defaults
 	}
-	copy(c.charset[:], row[2:])
+	copy(c.charset[:], row[2:6])
+	if err := c.checkRole(row[6]); err != nil {
+		return err
+	}
 	c.state = c.state.WithCharset(c.charset)
 	if c.Executed, err = gtid.Parse(row[1]); err != nil {
 		return err
 	}
 	return c.checkIncarnation(row[0])
+}
+
+// errStained is why a connection is not used for anybody else.
+var errStained = errors.New("something is set that COM_RESET_CONNECTION leaves: a role or a resource group")
+
+// checkRole compares the roles that are active with those of the login: a reset
+// leaves them as they are, and a routine can set them unseen.
+func (c *Conn) checkRole(role string) error {
+	switch {
+	case c.role == "":
+		c.role = role
+	case c.role != role || c.Stained:
+		return errStained
+	}
+	return nil
 }
 
 // checkIncarnation compares the server with the one the monitor knows by this

@@ -449,7 +449,7 @@ func (s *session) afterHome(j *job) {
 	if r.err != nil && !c.Is(classifier.MultiStatement) {
 		return
 	}
-	if c.Is(classifier.SetsGlobal) {
+	if c.Is(classifier.SetsGlobal) || changesAccounts(c) {
 		s.srv.pools.Renew() // new sessions begin with the new values
 	}
 	s.followUntracked(c)
@@ -459,6 +459,22 @@ func (s *session) afterHome(j *job) {
 		c.Kind == classifier.Savepoint && s.home.Status&(wire.StatusInTrans|wire.StatusAutocommit) == 0 { // no flag tells of it
 		s.oneShot = true
 	}
+}
+
+// changesAccounts names what servers take over with the next login only: global
+// privileges, roles, locks and passwords.
+func changesAccounts(c *classifier.Class) bool {
+	verb, rest, _ := strings.Cut(strings.ToLower(c.Digest), " ")
+	what, _, _ := strings.Cut(rest, " ")
+	switch verb {
+	case "grant", "revoke":
+		return true
+	case "alter", "drop", "rename":
+		return what == "user" || what == "role"
+	case "set":
+		return what == "default" || what == "password"
+	}
+	return false
 }
 
 // followUntracked notices writes that no GTID tells of, and variables whose
@@ -478,5 +494,6 @@ func (s *session) followUntracked(c *classifier.Class) {
 	}
 	if c.Is(classifier.SetsUntracked) {
 		s.homeOnly, s.sticky.variables = reasonUntracked, true
+		s.home.Stained = s.home.Stained || strings.Contains(strings.ToLower(c.Digest), "resource group")
 	}
 }

@@ -98,6 +98,7 @@ func (s *session) noteFound(c *backend.Conn, j *job) {
 	switch {
 	case r.err != nil && (r.err.Code == wire.ErrParse || class.Kind == classifier.Write) && !class.Is(classifier.MultiStatement):
 	case r.err != nil && r.err.Code == wire.ErrRoutineNotFound && class.Kind == classifier.Call:
+	case r.err != nil && r.err.Code == wire.ErrUnknownStmtHandler && class.Kind == classifier.TextPrepare && !class.Is(classifier.MultiStatement):
 	case class.Kind == classifier.Set: // not even by a function
 	case class.Is(classifier.MultiStatement) && !mayFind(class.Digest):
 	case class.Kind == classifier.TextPrepare && !class.Is(classifier.MultiStatement) && !slices.Contains(class.Names, "execute"):

@@ -178,6 +178,11 @@ func (s *session) give(c *backend.Conn) {
 		s.discard(c)
 		return
 	}
+	if c.Status.Has(wire.StatusInTrans) { // a fault of ours: nobody else may go on in this transaction
+		s.log.Error().Str("node", c.Node.Addr).Str("digest", s.route.digest).Msg("BUG: a connection was to be shared inside a transaction; it is closed")
+		s.discard(c)
+		return
+	}
 	kind := s.leaves(c)
 	if kind == 0 {
 		s.srv.pools.Put(c, nil)
@@ -329,6 +334,8 @@ func mayUseInsertID(c *classifier.Class) bool {
 		return true
 	case classifier.Read:
 		return false
+	case classifier.ReadSource: // which shows it
+		return strings.Contains(strings.ToLower(c.Digest), "variables") || c.Flags.Any(classifier.UsesLastInsertID|classifier.SetsLastInsertID|classifier.UnknownFunction)
 	}
 	return c.Flags.Any(classifier.UsesLastInsertID | classifier.SetsLastInsertID | classifier.UnknownFunction)
 }

@@ -148,7 +148,7 @@ func (s *session) closeTrx(c *backend.Conn, how string) {
 		s.locks = nil
 	}
 	s.bound(c)
-	if _, err := c.Query(how); err != nil {
+	if _, err := c.Query(how + " AND NO CHAIN NO RELEASE"); err != nil { // whatever completion_type says
 		s.dropReplica(c)
 		return
 	}

@@ -321,7 +321,7 @@ func TestPreparedInReadOnlyTransaction(t *testing.T) {
 	if r := k.execute(ddl, 0, ""); r.err != nil {
 		t.Errorf("CREATE TABLE: %v", r.err)
 	}
-	wantTexts(t, l.r(), "COMMIT")
+	wantTexts(t, l.r(), "COMMIT AND NO CHAIN NO RELEASE")
 }
 
 func TestPreparedAfterReset(t *testing.T) {

@@ -80,7 +80,7 @@ func TestReadOnlyTransactionEndsByImplicitCommit(t *testing.T) {
 	if r := k.query("CREATE TABLE u (a INT)"); r.err != nil || r.ok.Status.Has(wire.StatusInTrans) {
 		t.Errorf("CREATE TABLE: %v, status %x", r.err, r.ok.Status)
 	}
-	wantTexts(t, l.r(), "COMMIT")
+	wantTexts(t, l.r(), "COMMIT AND NO CHAIN NO RELEASE")
 	wantTexts(t, l.source, "CREATE TABLE u (a INT)")
 	if got, want := k.route("Token"), sourceUUID+":101"; got != want {
 		t.Errorf("token %q, want %q", got, want)

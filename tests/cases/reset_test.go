@@ -11,6 +11,15 @@ var resetCases = []theCase{
 		"a: INSERT INTO t (v) VALUES (1)", "a: SET @v = 1, time_zone = '+05:00'", `a: \user other cases => OK`, "a: SELECT USER(), DATABASE(), @v, @@time_zone", "a: SELECT COUNT(*) FROM t => 6 @replica", "a: CREATE DATABASE cases3 => ERR 1044", "a: INSERT INTO t (v) VALUES (2) => OK", "b: SELECT COUNT(*) FROM t => 7", "a: SELECT CURRENT_USER() => other@127.0.0.1", "b: SELECT CURRENT_USER() => app@127.0.0.1",
 		`a: \user app cases2 => OK`, "a: SELECT CURRENT_USER(), COUNT(*) FROM t => app@127.0.0.1,1", `a: \user nobody cases => ERR 1045`, "a: SELECT 1", "b: INSERT INTO t (v) VALUES (3) => OK", `b: \user other nosuch`, "c: SELECT COUNT(*) FROM t => 8",
 	)},
+	{row: "R1", name: "the role of an earlier session", steps: steps(
+		"x: CREATE ROLE IF NOT EXISTS cases_role", "x: GRANT cases_role TO app@127.0.0.1", "a: SET ROLE cases_role", "a: SELECT CURRENT_ROLE() => `cases_role`@`%`", `a: \quit`, "b: SELECT CURRENT_ROLE() => NONE", "b: INSERT INTO t (v) VALUES (1)", "b: SELECT CURRENT_ROLE() => NONE", "x: DROP ROLE cases_role",
+	)},
+	{row: "R1", name: "the role that another session's routine has set", steps: steps(
+		"x: CREATE ROLE IF NOT EXISTS cases_role", "x: GRANT cases_role TO app@127.0.0.1", "x: CREATE PROCEDURE takes_role() SQL SECURITY INVOKER SET ROLE cases_role", "a: CALL takes_role() => OK", "b: SELECT CURRENT_ROLE() => NONE", "b: INSERT INTO t (v) VALUES (1)", "b: SELECT CURRENT_ROLE() => NONE", "x: DROP ROLE cases_role",
+	)},
+	{row: "R1", name: "SHOW VARIABLES after another session's INSERT", steps: steps(
+		"a: INSERT INTO t (id, v) VALUES (NULL, 1)", "b: INSERT INTO t (id, v) VALUES (NULL, 2)", "a: SHOW VARIABLES LIKE 'last_insert_id'", "b: SHOW SESSION VARIABLES LIKE 'identity'", "a: SELECT variable_value FROM performance_schema.session_variables WHERE variable_name = 'last_insert_id'",
+	)},
 	{row: "R1", name: "the token is kept", steps: steps(
 		"a: INSERT INTO t (v) VALUES (1)", `a: \reset`, "a: SELECT COUNT(*) FROM t => 6 @replica", "a: INSERT INTO t (v) VALUES (2)", `a: \user app cases`, "a: SELECT COUNT(*) FROM t => 7 @replica", "a: BEGIN", "a: INSERT INTO t (v) VALUES (3)", `a: \reset`, "a: SELECT COUNT(*) FROM t => 7 @replica",
 	)},
