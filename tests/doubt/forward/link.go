@@ -133,6 +133,7 @@ func (l *link) cutRequest(c *Cut, p []byte) {
 		l.server.Write(p[:len(p)/2])
 		finish()
 	case AfterRequest:
+		l.set(c) // an answer that is quicker than the cut is dropped
 		l.server.Write(p)
 		finish()
 	case LateAfterRequest:
@@ -185,7 +186,7 @@ func (l *link) answers() {
 		if first {
 			l.thread.Store(greetingThread(p))
 		}
-		if c != nil && c.Step == Silence {
+		if c != nil && (c.Step == Silence || c.Step == AfterRequest) {
 			continue
 		}
 		if c != nil {
