@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -130,4 +131,24 @@ func FuzzWalkTrack(f *testing.F) {
 			t.Fatalf("%d bytes of values in a block of %d", total, len(block))
 		}
 	})
+}
+
+// What changed twice is told once, by its newer value, as a server tells it.
+func TestJoinTracks(t *testing.T) {
+	variable := func(name, value string) []byte { return AppendTrackVariable(nil, name, value) }
+	schema := func(name string) []byte { return AppendTrackSchema(nil, name) }
+	gtids := func(set string) []byte { return AppendTrackGTIDs(nil, set) }
+	state := AppendTrackTransaction(nil, TrackTransactionState, "T_______")
+	for name, c := range map[string]struct{ old, block, want []byte }{
+		"nothing old":      {nil, schema("b"), schema("b")},
+		"nothing new":      {schema("a"), nil, schema("a")},
+		"the schema":       {schema("a"), schema("b"), schema("b")},
+		"a variable":       {slices.Concat(variable("x", "1"), variable("y", "1")), variable("X", "2"), slices.Concat(variable("y", "1"), variable("X", "2"))},
+		"both sets stay":   {gtids("a:1"), gtids("a:2"), slices.Concat(gtids("a:1"), gtids("a:2"))},
+		"transactions end": {state, variable("x", "1"), slices.Concat(variable("x", "1"), state)},
+	} {
+		if got := JoinTracks(c.old, c.block); !bytes.Equal(got, c.want) {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
 }

@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// Owed is a difference that is known to be Causeway's mistake and not mended
-// yet. Generate leaves out what meets it; the row goes when its mistake does.
-// The table may only get shorter.
+// Owed is a difference that is known: Causeway's mistake, which the README's
+// limits name. Generate leaves out what meets it; the row goes when its mistake
+// does.
 type Owed struct {
 	Why   string
 	Shows []Step // what differs, as short as it gets
