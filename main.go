@@ -62,7 +62,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer, getenv fu
 				summarise(stdout, c.String("config"), cfg)
 				return nil
 			},
-		}, {
+		}, explainCommand(configFlag, stdout, getenv), {
 			Name: "version", Usage: "print version, commit and Go version", OnUsageError: usageError,
 			Action: func(c *cli.Context) error {
 				if err := noArguments(c); err != nil {

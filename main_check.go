@@ -27,8 +27,14 @@ func summarise(out io.Writer, path string, c *conf.Config) {
 	for _, u := range c.Users {
 		fmt.Fprintf(out, "  user        %s\n", u.Name)
 	}
-	fmt.Fprintf(out, "  reads       %s, at most %v stale, wait %v, then the source (%g a second, burst %g), wait %v\n",
-		c.Routing.Policy, c.Routing.MaxStaleness, c.Routing.Wait, c.Fallback.QPS, c.Fallback.Burst, c.Routing.MaxWait)
+	fmt.Fprintf(out, "  reads       %s, as %s; the source takes over %g a second, burst %g\n",
+		c.Routing.Policy, c.Routing.DefaultClass, c.Fallback.QPS, c.Fallback.Burst)
+	for _, class := range c.Classes {
+		fmt.Fprintf(out, "  class       %s: %s, at most %v stale, then %v\n", class.Name, class.Consistency, class.MaxStaleness, class.OnLag)
+	}
+	for _, rule := range c.Rules {
+		fmt.Fprintf(out, "  rule        %s\n", rule.Name)
+	}
 	for _, w := range c.Warnings {
 		fmt.Fprintf(out, "  warning     %s\n", w)
 	}

@@ -35,9 +35,12 @@ func (r reloader) run(ctx context.Context, view func() *backend.View, log zerolo
 	}
 }
 
-// applyWeights gives every known server its configured weight and counts the changes.
+// applyWeights gives every server that the configuration names its weight there and counts the changes.
 func applyWeights(v *backend.View, cluster conf.Cluster) (changed int) {
 	for _, n := range v.Nodes {
+		if _, named := cluster.Weights[n.Addr]; n.Origin != backend.FromConfig && !named {
+			continue // its weight is of another origin, too
+		}
 		if w := cluster.Weight(n.Addr); w != n.CurrentWeight() {
 			n.Live.SetWeight(w)
 			changed++

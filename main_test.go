@@ -49,7 +49,7 @@ func TestCheck(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, piece := range []string{path + ": OK", "mysql 127.0.0.1:0", "server      127.0.0.1:2, weight 3", "user        app", "round_robin, at most 2s stale"} {
+	for _, piece := range []string{path + ": OK", "mysql 127.0.0.1:0", "server      127.0.0.1:2, weight 3", "user        app", "round_robin, as F0", "F0: session, at most 2s stale"} {
 		if !strings.Contains(out, piece) {
 			t.Errorf("no %q in\n%s", piece, out)
 		}

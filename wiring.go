@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -31,8 +30,10 @@ type proxy struct {
 	mysqlPort net.Listener
 	httpPort  net.Listener // nil: off
 	firstLook time.Duration
-	listening atomic.Bool
-	draining  atomic.Bool
+	// closeStore ends the connections to the store; nil: there is none.
+	closeStore func() error
+	listening  atomic.Bool
+	draining   atomic.Bool
 }
 
 // serve runs the proxy until ctx ends and everything is drained.
@@ -68,6 +69,9 @@ func assemble(cfg *conf.Config, log zerolog.Logger) (*proxy, error) {
 		return nil, err
 	}
 	opts.Monitor, opts.Log, opts.Registerer = monitor, log, reg
+	if opts.Share, p.closeStore, err = shareOptions(&cfg.Token); err != nil {
+		return nil, err
+	}
 	if p.front, err = server.New(opts); err != nil {
 		return nil, err
 	}
@@ -131,6 +135,9 @@ func (p *proxy) run(ctx context.Context, again reloader) error {
 		return p.runFront(ctx)
 	})
 	err := g.Wait()
+	if p.closeStore != nil {
+		_ = p.closeStore() // nothing is under way any more
+	}
 	p.log.Info().Err(err).Msg("stopped")
 	return err
 }
@@ -165,8 +172,13 @@ func settled(v *backend.View) bool {
 		return false
 	}
 	for _, n := range v.Replicas {
-		if n.Up && strings.HasPrefix(n.Exclude, "joining") {
+		if n.Up && n.Joining {
 			return false
+		}
+		for _, l := range n.Limits {
+			if n.Usable() && l.Unjudged {
+				return false
+			}
 		}
 	}
 	return true

@@ -15,6 +15,8 @@ import (
 	"github.com/rs/zerolog"
 
 	"causeway/conf"
+	"causeway/server"
+	"causeway/token"
 )
 
 // deadServers is a configuration of servers that nobody listens for.
@@ -163,7 +165,38 @@ func TestStopBeforeTheFirstLook(t *testing.T) {
 // used; an option that is read and then dropped would be a lie.
 func TestOptionsReachTheParts(t *testing.T) {
 	cfg := deadServers(t, `
+[[class]]
+name = "F1"
+priority = 5
+on_lag = ["stale"]
+on_lag_empty = ["stale"]
+budget_share = 0.5
+lag_limit = "21s"
+promote_on_token = false
+timeout = "22s"
+max_staleness = "23s"
+[[rule]]
+name = "r"
+digest = "d"
+regex = "x"
+table = "t"
+user = "app"
+schema = "s"
+client = "10.0.0.0/8"
+class = "F2"
+max_class = "F1"
+timeout = "24s"
+comment = "c"
+[[rule]]
+name = "source"
+schema = "s"
+target = "source"
+[[rule]]
+name = "deny"
+schema = "s"
+deny = true
 [routing]
+default_class = "F2"
 policy = "latency"
 wait = "9ms"
 max_wait = "11s"
@@ -184,6 +217,7 @@ required = true
 tls = "required"
 connect_timeout = "7s"
 `)
+	cfg.Listen.Class = "F1"
 	o, err := serverOptions(cfg, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -193,13 +227,22 @@ connect_timeout = "7s"
 		name      string
 		got, want any
 	}{
-		{"policy", o.Policy.String(), "latency"}, {"wait", o.Wait, 9 * time.Millisecond}, {"max_wait", o.MaxWait, 11 * time.Second},
-		{"max_staleness", o.MaxStaleness, 12 * time.Second}, {"unsafe_skip_token_check", o.SkipTokenCheck, true},
+		{"policy", o.Policy.String(), "latency"}, {"wait", o.Classes[0].OnLag[0].String(), "wait:9ms"}, {"max_wait", o.MaxWait, 11 * time.Second},
+		{"max_staleness", o.Classes[0].MaxStaleness, 12 * time.Second}, {"unsafe_skip_token_check", o.SkipTokenCheck, true},
 		{"qps", qps, 13.0}, {"burst", burst, 14.0}, {"budget text", o.BudgetText, "qps=13, burst=14"},
 		{"max_connections", o.MaxConnections, 15}, {"max_allowed_packet", o.MaxAllowedPacket, 16 << 20},
 		{"token_intervals", o.TokenIntervals, 17}, {"login_timeout", o.LoginTimeout, 18 * time.Second},
 		{"drain_timeout", o.DrainTimeout, 19 * time.Second}, {"tls.required", o.TLSRequired, true},
 		{"backend.tls", o.Backend.TLSMode, "required"}, {"connect_timeout", o.Backend.ConnectTimeout, 7 * time.Second},
+		{"F1", o.Classes[1].Name + " " + o.Classes[1].Consistency.String(), "F1 bounded"}, {"index", o.Classes[1].Index, 1}, {"priority", o.Classes[1].Priority, 5},
+		{"on_lag", len(o.Classes[1].OnLag), 1}, {"on_lag stale", o.Classes[1].OnLag[0].Kind, server.StepStale}, {"on_lag_empty", len(o.Classes[1].OnLagEmpty), 1},
+		{"budget_share", o.Classes[1].BudgetShare, 0.5}, {"share of empty tokens", o.Classes[0].EmptyShare, 0.5}, {"lag_limit", o.Classes[1].LagLimit, 21 * time.Second},
+		{"promote_on_token", o.Classes[1].PromoteOnToken, false}, {"class timeout", o.Classes[1].Timeout, 22 * time.Second},
+		{"class staleness", o.Classes[1].MaxStaleness, 23 * time.Second},
+		{"default_class", o.DefaultClass, "F2"}, {"listen.class", o.ListenClass, "F1"},
+		{"rule", o.Rules[0].Name + o.Rules[0].Digest + o.Rules[0].Table + o.Rules[0].User + o.Rules[0].Schema + o.Rules[0].Comment, "rdtappsc"},
+		{"rule regex", o.Rules[0].Regex.String(), "x"}, {"rule client", o.Rules[0].Client.String(), "10.0.0.0/8"}, {"rule classes", o.Rules[0].Class + o.Rules[0].MaxClass, "F2F1"},
+		{"rule timeout", o.Rules[0].Timeout, 24 * time.Second}, {"rule target", o.Rules[1].ToSource, true}, {"rule deny", o.Rules[2].Deny, true},
 		{"user", o.Users[0].Name, "app"}, {"password", o.Users[0].Password, "app_pw"},
 	} {
 		if c.got != c.want {
@@ -211,5 +254,26 @@ connect_timeout = "7s"
 	if m.User != "monitor" || m.Password != "monitor_pw" || !m.AllowFiltered || !m.TLSOptional || m.Weights["127.0.0.1:2"] != 3 ||
 		m.Interval != 500*time.Millisecond || m.PositionInterval != 100*time.Millisecond || m.Timeout != time.Second || m.WatchTimeout != 100*time.Millisecond {
 		t.Errorf("monitor: %+v", m)
+	}
+}
+
+// What conf takes for a secret token takes too, and no less.
+func TestSecretLengths(t *testing.T) {
+	for n, want := range map[int]bool{token.MinSecret - 1: false, token.MinSecret: true} {
+		text := goodConfig + "[token]\nsecret = \"" + strings.Repeat("x", n) + "\"\n"
+		cfg, err := conf.Load(configFile(t, text), func(string) string { return "app_pw" })
+		if (err == nil) != want {
+			t.Errorf("%d bytes: conf says %v", n, err)
+		}
+		if _, err := token.New([]string{strings.Repeat("x", n)}); (err == nil) != want {
+			t.Errorf("%d bytes: token says %v", n, err)
+		}
+		if cfg == nil {
+			continue
+		}
+		opts, err := serverOptions(cfg, nil)
+		if err != nil || !opts.Tokens.Signs() {
+			t.Errorf("the secret does not reach the server: %v", err)
+		}
 	}
 }

@@ -89,6 +89,9 @@ type pool struct {
 	until   time.Time // until then
 	deaf    *Unreached
 	deafAt  time.Time // see unreached
+	gone    bool      // its node was taken out, and nobody has anything of it any more
+
+	turned atomic.Uint64 // see PoolStats
 }
 
 func (p *Pools) of(addr string) *pool {
@@ -111,6 +114,10 @@ func (p *Pools) Get(ctx context.Context, w *Want, wait bool) (*Conn, error) {
 			return nil, err
 		}
 		c, open, err := p.lease(ctx, pl, w, wait)
+		if err == errNodeGone { // and perhaps put back
+			pl = p.of(w.Node.Addr)
+			continue
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -151,6 +158,10 @@ func (p *Pools) Reach(ctx context.Context, w *Want) error {
 // lease returns an idle connection or true: the caller may open one.
 func (p *Pools) lease(ctx context.Context, pl *pool, w *Want, wait bool) (*Conn, bool, error) {
 	pl.mu.Lock()
+	if pl.gone {
+		pl.mu.Unlock()
+		return nil, false, errNodeGone
+	}
 	if len(pl.waiters) == 0 {
 		if c := pl.take(w, pl.open >= pl.max(p.opts.Max)); c != nil {
 			pl.mu.Unlock()
@@ -177,6 +188,7 @@ func (p *Pools) lease(ctx context.Context, pl *pool, w *Want, wait bool) (*Conn,
 	if len(pl.waiters) >= p.opts.Queue {
 		pl.mu.Unlock()
 		p.Refused.Add(1)
+		pl.turned.Add(1)
 		return nil, false, &PoolFull{Addr: pl.addr, Limit: fmt.Sprintf("[pool] queue=%d statements wait already", p.opts.Queue)}
 	}
 	me := newWaiter(w)
@@ -338,6 +350,9 @@ func (p *Pools) takeOver(c *Conn, owner *Owner) error {
 	return nil
 }
 
+// errNodeGone: the pool was forgotten since it was looked up.
+var errNodeGone = errors.New("the pool is gone")
+
 var errPeerClosed = errors.New("the server closed the connection")
 
 // Retake takes a connection back that was given back, if nobody has had it
@@ -378,6 +393,7 @@ func (p *Pools) Put(c *Conn, left *Leftover) {
 		return
 	}
 	c.left = left
+	c.Rest()
 	if c.age != p.age.Load() {
 		pl := c.pool
 		p.retire(c)

@@ -21,6 +21,7 @@ func (e *PoolFull) Error() string {
 // waiter is a statement that waits for a connection.
 type waiter struct {
 	want  *Want
+	since time.Time
 	grant chan grant // of one
 	timer *time.Timer
 }
@@ -35,7 +36,7 @@ var waiters = sync.Pool{New: func() any {
 
 func newWaiter(want *Want) *waiter {
 	w := waiters.Get().(*waiter)
-	w.want = want
+	w.want, w.since = want, time.Now()
 	return w
 }
 
@@ -56,7 +57,7 @@ func (p *Pools) maxText() string {
 // await waits for its turn.
 func (p *Pools) await(ctx context.Context, pl *pool, me *waiter) (*Conn, bool, error) {
 	p.Waited.Add(1)
-	start := time.Now()
+	start := me.since
 	me.timer.Reset(p.opts.Wait)
 	defer me.release()
 	select {
@@ -73,6 +74,7 @@ func (p *Pools) await(ctx context.Context, pl *pool, me *waiter) (*Conn, bool, e
 		return nil, false, ctx.Err()
 	}
 	p.TimedOut.Add(1)
+	pl.turned.Add(1)
 	return nil, false, &PoolFull{Addr: pl.addr, Limit: p.maxText(), Waited: time.Since(start)}
 }
 
@@ -98,6 +100,14 @@ func (pl *pool) freed() {
 		return
 	}
 	pl.open--
+}
+
+// oldest is how long the first waiter has waited; 0: there is none.
+func (pl *pool) oldest(now time.Time) time.Duration {
+	if len(pl.waiters) == 0 {
+		return 0
+	}
+	return now.Sub(pl.waiters[0].since)
 }
 
 // next removes the first waiter.

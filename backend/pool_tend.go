@@ -24,11 +24,27 @@ func (p *Pools) Tend(ctx context.Context, view func() *View) {
 					p.retire(c)
 					pl.freed()
 				}
-				if n.Usable() {
+				switch {
+				case n.Usable():
 					p.warm(ctx, pl, n)
+				case n == nil:
+					p.forget(pl)
 				}
 			}
 		}
+	}
+}
+
+// forget drops the pool of a node that is not there any more, once all
+// connections to it are closed.
+func (p *Pools) forget(pl *pool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	if pl.open == 0 && len(pl.waiters) == 0 {
+		pl.gone = true
+		delete(p.nodes, pl.addr)
 	}
 }
 
@@ -130,16 +146,18 @@ func (pl *pool) drain() []*Conn {
 type PoolStats struct {
 	Addr                string
 	Open, Idle, Waiting int
+	Oldest              time.Duration // how long the statement has waited that waits longest; 0: none does
+	Turned              uint64        // statements that got none: too many waited, or none came free in time
 }
 
 // Stats returns the numbers of every node.
 func (p *Pools) Stats() []PoolStats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	out := make([]PoolStats, 0, len(p.nodes))
+	out, now := make([]PoolStats, 0, len(p.nodes)), time.Now()
 	for _, pl := range p.nodes {
 		pl.mu.Lock()
-		out = append(out, PoolStats{pl.addr, pl.open, len(pl.idle), len(pl.waiters)})
+		out = append(out, PoolStats{pl.addr, pl.open, len(pl.idle), len(pl.waiters), pl.oldest(now), pl.turned.Load()})
 		pl.mu.Unlock()
 	}
 	return out

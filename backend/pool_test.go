@@ -137,14 +137,14 @@ func TestPoolFull(t *testing.T) {
 		_, err := p.Get(context.Background(), wantOf(n, state, &Owner{}), true)
 		done <- err
 	}()
-	waitFor(t, func() bool { return p.Stats()[0].Waiting == 1 })
+	waitFor(t, func() bool { st := p.Stats()[0]; return st.Waiting == 1 && st.Oldest > 0 })
 	if _, err := p.Get(t.Context(), wantOf(n, state, &Owner{}), true); err == nil || !strings.Contains(err.Error(), "[pool] queue=1") {
 		t.Errorf("one too many in the queue: %v", err)
 	}
 	if err := <-done; err == nil || !strings.Contains(err.Error(), "[pool] max_connections=1") {
 		t.Errorf("waited in vain: %v", err)
 	}
-	if st := p.Stats()[0]; st.Waiting != 0 || st.Open != 1 {
+	if st := p.Stats()[0]; st.Waiting != 0 || st.Open != 1 || st.Oldest != 0 || st.Turned != 2 {
 		t.Errorf("%+v", st)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

@@ -72,6 +72,18 @@ func (s *State) Vars() []string { return slices.Sorted(maps.Keys(s.vars)) }
 // HasUserVars tells whether user variables are part of the state.
 func (s *State) HasUserVars() bool { return s.user }
 
+// HasUserVarsBut tells whether user variables of other names are part of it.
+func (s *State) HasUserVarsBut(names []string) bool {
+	if s.user {
+		for name := range s.vars {
+			if isUserVar(name) && !slices.Contains(names, name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // HasTextVars tells whether there are user variables whose literals are not
 // numbers: what those mean depends on the state in which they are read.
 func (s *State) HasTextVars() bool { return s.text }
@@ -228,6 +240,9 @@ func replayable(name string, role Role) bool {
 	return true
 }
 
+// OnReplicas tells whether a session variable is brought to replicas.
+func OnReplicas(name string) bool { return replayable(name, RoleReplica) }
+
 // diff returns the assignments of session variables that lead from one state
 // to another, without the schema. initial tells the values of variables that
 // the target has not set.
@@ -258,7 +273,38 @@ func diff(from, to *State, role Role, initial func(name string) (string, bool)) 
 			out = append(out, name+"="+literal(name, value))
 		}
 	}
-	return out
+	return bigSelectsLast(out, to, initial)
+}
+
+// A server that is told MaxJoinSize sets BigSelects by it, unreported.
+const (
+	MaxJoinSize = "max_join_size"
+	BigSelects  = "sql_big_selects"
+)
+
+// BigSelectsAfter is what BigSelects is after MaxJoinSize was set to a value: ON
+// only without a limit.
+func BigSelectsAfter(maxJoinSize string) string {
+	if maxJoinSize == "18446744073709551615" {
+		return "ON"
+	}
+	return "OFF"
+}
+
+// bigSelectsLast keeps an assignment of MaxJoinSize from moving BigSelects.
+func bigSelectsLast(sets []string, to *State, initial func(name string) (string, bool)) []string {
+	if !slices.ContainsFunc(sets, func(set string) bool { return strings.HasPrefix(set, MaxJoinSize+"=") }) {
+		return sets
+	}
+	sets = slices.DeleteFunc(sets, func(set string) bool { return strings.HasPrefix(set, BigSelects+"=") })
+	value, ok := to.vars[BigSelects]
+	if !ok {
+		value, ok = initial(BigSelects)
+	}
+	if !ok {
+		return append(sets, BigSelects+"=DEFAULT")
+	}
+	return append(sets, BigSelects+"="+literal(BigSelects, value))
 }
 
 // ResultsCollation is no variable of a server: it is the collation by which the

@@ -175,3 +175,19 @@ func FuzzLiteral(f *testing.F) {
 		}
 	})
 }
+
+func TestHasUserVarsBut(t *testing.T) {
+	s := EmptyState.WithVar("sql_mode", "").WithVar("@a", "1")
+	for _, c := range []struct {
+		state *State
+		but   []string
+		want  bool
+	}{
+		{EmptyState, nil, false}, {s, nil, true}, {s, []string{"@a"}, false}, {s, []string{"@b"}, true},
+		{s.WithVar("@b", "2"), []string{"@a", "@b"}, false}, {s.WithVar("@c", "2"), []string{"@a", "@b"}, true},
+	} {
+		if got := c.state.HasUserVarsBut(c.but); got != c.want {
+			t.Errorf("%v but %v: %v", c.state.Vars(), c.but, got)
+		}
+	}
+}

@@ -53,22 +53,60 @@ func NewBudget(qps, burst float64, now time.Time) *Budget {
 	return b
 }
 
-// Take grants one read, or refuses it, and counts which. A clock that goes
-// backwards refills nothing.
-func (b *Budget) Take(now time.Time) bool {
+// Take grants one read to a class with that share of the budget, or refuses
+// it, and counts which. A share s reaches only down to 1-s of the burst: what is
+// below is reserved for classes with a greater share, so that the reads of the
+// lower ones can never use up what the highest needs. A clock that goes backwards
+// refills nothing.
+//
+//	burst 100, left   share 1   share 0.7   share 0
+//	100               granted   granted     refused
+//	31                granted   granted     refused
+//	30                granted   refused     refused
+//	1                 granted   refused     refused
+func (b *Budget) Take(share float64, now time.Time) bool {
+	ok := b.Ask(share, now)
+	if !ok {
+		b.refused.Add(1)
+	}
+	return ok
+}
+
+// Ask is Take for one who asks again: that it was refused is not counted.
+func (b *Budget) Ask(share float64, now time.Time) bool {
 	b.mu.Lock()
 	b.refill(now)
-	ok := b.tokens >= 1
+	ok := b.tokens >= 1 && share > 0 && (share >= 1 || b.tokens > b.reserved(share))
 	if ok {
 		b.tokens--
 	}
 	b.mu.Unlock()
 	if ok {
 		b.taken.Add(1)
-	} else {
-		b.refused.Add(1)
 	}
 	return ok
+}
+
+// Refuse counts one that asked in vain.
+func (b *Budget) Refuse() { b.refused.Add(1) }
+
+// reserved is what a share leaves to greater ones.
+func (b *Budget) reserved(share float64) float64 {
+	return (1 - share) * min(b.burst, math.MaxFloat64)
+}
+
+// LeftFor returns how many reads a share would be granted at this moment.
+func (b *Budget) LeftFor(share float64, now time.Time) int {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.refill(now)
+	switch {
+	case !(share > 0) || b.tokens < 1:
+		return 0
+	case share >= 1:
+		return int(min(b.tokens, math.MaxInt32))
+	}
+	return int(min(max(0, math.Ceil(b.tokens-b.reserved(share))), math.Floor(b.tokens), math.MaxInt32))
 }
 
 // SetSourceRate tells how many reads a second the source serves of its own;
@@ -92,13 +130,8 @@ func (b *Budget) refill(now time.Time) {
 	}
 }
 
-// Left returns how many reads would be granted at this moment.
-func (b *Budget) Left(now time.Time) int {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.refill(now)
-	return int(min(b.tokens, math.MaxInt32))
-}
+// Left returns how many reads would be granted at this moment, to a share of 1.
+func (b *Budget) Left(now time.Time) int { return b.LeftFor(1, now) }
 
 // Rate returns the tokens a second in force and the burst.
 func (b *Budget) Rate() (qps, burst float64) {

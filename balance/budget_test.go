@@ -11,7 +11,7 @@ import (
 // take asks n times at one moment and returns how many were granted.
 func take(b *Budget, n int, at time.Time) (granted int) {
 	for range n {
-		if b.Take(at) {
+		if b.Take(1, at) {
 			granted++
 		}
 	}
@@ -75,7 +75,7 @@ func TestBudgetFollowsTheSourcesOwnRate(t *testing.T) {
 	}
 	closed := NewBudget(0, 1000, now)
 	closed.SetSourceRate(1e6, now)
-	if closed.Take(now.Add(time.Minute)) {
+	if closed.Take(1, now.Add(time.Minute)) {
 		t.Error("a closed budget was opened by the source's own reads")
 	}
 }
@@ -95,7 +95,58 @@ func TestBudgetIsShared(t *testing.T) {
 
 func TestTakeAllocatesNothing(t *testing.T) {
 	b := NewBudget(1, 1, now)
-	if got := testing.AllocsPerRun(100, func() { b.Take(now) }); got != 0 {
+	if got := testing.AllocsPerRun(100, func() { b.Take(.7, now) }); got != 0 {
 		t.Errorf("%v allocations", got)
+	}
+}
+
+func TestBudgetShares(t *testing.T) {
+	for _, tc := range []struct {
+		name       string
+		share      float64
+		qps, burst float64
+		left       float64 // before
+		want       int
+	}{
+		{"all of it", 1, 10, 100, 100, 100},
+		{"above the reserve", .7, 10, 100, 100, 70},
+		{"at the reserve", .7, 10, 100, 30, 0},
+		{"just above it", .7, 10, 100, 31, 1},
+		{"none", 0, 10, 100, 100, 0},
+		{"not a number", math.NaN(), 10, 100, 100, 0},
+		{"more than all", 2, 10, 100, 100, 100},
+		{"a burst of one", .7, 10, 1, 1, 1},
+		{"a closed budget", 1, 0, 100, 0, 0},
+		{"without limit", .7, math.Inf(1), math.Inf(1), math.Inf(1), 1000},
+	} {
+		b := NewBudget(tc.qps, tc.burst, now)
+		b.tokens = tc.left
+		if got := min(b.LeftFor(tc.share, now), 1000); got != tc.want {
+			t.Errorf("%s: %d left, want %d", tc.name, got, tc.want)
+		}
+		got := 0
+		for got < 1000 && b.Take(tc.share, now) {
+			got++
+		}
+		if got != tc.want {
+			t.Errorf("%s: %d taken, want %d", tc.name, got, tc.want)
+		}
+	}
+}
+
+// TestReserve: however much the lower share asks for, the higher has its part.
+func TestReserve(t *testing.T) {
+	b := NewBudget(10, 100, now)
+	for range 1000 {
+		b.Take(.7, now)
+	}
+	if got := take(b, 100, now); got != 30 {
+		t.Errorf("%d were reserved, want 30", got)
+	}
+	if b.Take(.7, now.Add(time.Second)) {
+		t.Error("the lower share was granted before the reserve was full again")
+	}
+	if got := take(b, 100, now.Add(time.Second)); got != 10 {
+		t.Errorf("%d of the 10 of that second", got)
 	}
 }

@@ -24,7 +24,7 @@ var processStart = time.Now()
 // Observe records that a command sent to the node took latency until its
 // answer began, and whether it failed in a way that speaks against the node (a
 // broken connection, a timeout; not a user's syntax error). It changes only
-// Live.EWMA and Live.EWMAAt.
+// Live.EWMA, Live.EWMAAt and Live.Times.
 //
 // The average is a peak EWMA as in Twitter's Finagle: a slower answer counts at
 // once and in full, faster ones pull it down with exp(-age/decay). So a replica
@@ -34,6 +34,7 @@ func Observe(live *backend.Live, latency time.Duration, failed bool, now time.Ti
 	if failed {
 		latency = max(latency, errorPenalty)
 	}
+	live.Times.Add(latency)
 	seen := uint64(max(latency, 1)) // 0 means: never observed
 	// Swap gives each observer its own piece of time: none decays it twice.
 	at := int64(now.Sub(processStart))

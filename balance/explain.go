@@ -12,7 +12,7 @@ import (
 type Verdict struct {
 	Node     *backend.Node
 	Reason   Reason
-	Eligible bool   // Reason is Eligible and no weight keeps it back
+	Eligible bool   // Pick takes one of these
 	Text     string // in an operator's words
 }
 
@@ -20,25 +20,57 @@ type Verdict struct {
 // allocates and is not for the way of a query.
 func Explain(nodes []*backend.Node, need Need) []Verdict {
 	out := make([]Verdict, 0, len(nodes))
-	weighted := false
+	best := unranked
 	for _, n := range nodes {
 		if n == nil {
 			continue
 		}
 		r := check(n, &need)
-		weighted = weighted || r == Eligible && weight(n) > 0
-		out = append(out, Verdict{Node: n, Reason: r, Eligible: r == Eligible})
+		best = max(best, rankOf(n, r, &need))
+		out = append(out, Verdict{Node: n, Reason: r})
 	}
 	for i := range out {
 		v := &out[i]
-		if v.Eligible && weighted && weight(v.Node) == 0 {
-			v.Eligible = false
-			v.Text = "weight 0: serves only if no other replica can"
-			continue
+		k := rankOf(v.Node, v.Reason, &need)
+		v.Eligible = k != unranked && k == best
+		switch {
+		case v.Reason == OverLimit:
+			v.Text = explainOver(v.Node, &need, v.Eligible)
+		case v.Reason == Eligible && !v.Eligible:
+			v.Text = outranked(v.Node)
+		default:
+			v.Text = explain(v.Node, v.Reason, &need)
 		}
-		v.Text = explain(v.Node, v.Reason, &need)
 	}
 	return out
+}
+
+// outranked tells why an eligible replica is not picked from.
+func outranked(n *backend.Node) string {
+	switch {
+	case weight(n) == 0:
+		return "weight 0: serves only if no other replica can"
+	case n.Zone == "":
+		return "in no zone: serves only if no replica of Causeway's own zone can"
+	}
+	return "in zone " + n.Zone + ": serves only if no replica of Causeway's own zone can"
+}
+
+// explainOver tells of a replica that is excluded for its lag; taken: it serves
+// all the same.
+func explainOver(n *backend.Node, need *Need, taken bool) string {
+	text := "over the lag limit: "
+	if n.Far {
+		text = "over the lag limit of other zones: "
+	}
+	text += limit(n, need).Excluded
+	switch {
+	case taken:
+		text += "; covers the token, and no replica within the limit does"
+	case need.proved():
+		text += "; covers the token, but so does a better one"
+	}
+	return text
 }
 
 func explain(n *backend.Node, r Reason, need *Need) string {
@@ -88,6 +120,15 @@ func explainEligible(n *backend.Node, need *Need) string {
 		text += fmt.Sprintf(", at most %s stale", staleness(n, need))
 	}
 	text += fmt.Sprintf("; weight %d", weight(n))
+	if n.Zone != "" {
+		text += ", zone " + n.Zone
+	}
+	if l := limit(n, need); l.Excluded == "" && l.Share < 100 {
+		text += fmt.Sprintf(", of which it carries %d %% in its slow start", l.Share)
+	}
+	if n.Slow {
+		text += fmt.Sprintf(", halved: its answers' p95 of %s is above 1.5 times the source's", n.QueryP95.Round(10*time.Microsecond))
+	}
 	if n.Live != nil {
 		text += fmt.Sprintf(", %d in flight", n.Live.InFlight.Load())
 		if l := ExpectedLatency(n.Live, need.Now); l > 0 {

@@ -45,7 +45,8 @@ func fasterOfTwo(cands []candidate, seq uint64, now time.Time) int {
 		total += cands[i].weight
 	}
 	mean := float64(total) / float64(len(cands))
-	if cost(&cands[second], mean, now)*tolerance < cost(&cands[first], mean, now) {
+	// One that is to carry less must not be rushed to because it has little to do.
+	if cands[second].part == whole && cost(&cands[second], mean, now)*tolerance < cost(&cands[first], mean, now) {
 		return second
 	}
 	return first

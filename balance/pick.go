@@ -14,7 +14,8 @@ const maxWeight = 1 << 20
 // choice does not see two values of the same number.
 type candidate struct {
 	node     *backend.Node
-	weight   int64 // >= 1
+	weight   int64 // >= 1, times part where a part is not whole
+	part     int64 // of its weight that it may carry, in parts of whole
 	inFlight int64
 	turns    int64 // scratch of weightedTurn
 }
@@ -27,7 +28,14 @@ type candidate struct {
 // all sessions. It stands in for both the turn and the dice.
 //
 // A replica's weight is Live.Weight if that is not zero, else Node.Weight.
-// Weight 0, or a negative Live.Weight, means: only if no other is eligible.
+// Weight 0, or a negative Live.Weight, means: only if no other is eligible. One
+// that comes back slowly after an exclusion has a part of its weight, and one
+// whose answers are slow by Node.Slow half of it.
+//
+// Replicas of another zone (Node.Far) are eligible only if none of Causeway's own is.
+//
+// A read with a token may go to a replica that covers it but is over the lag
+// limit, if none within the limit covers it. (See Need.Limit.)
 //
 //	replicas (weight)   eligible   policy           seq 0, 1, 2, ...
 //	a(1) b(1)           a b        round_robin      each once in every two
@@ -61,26 +69,82 @@ func Pick(p Policy, nodes []*backend.Node, need Need, seq uint64) (*backend.Node
 
 // eligible appends the candidates to buf; without any, the nearest miss tells why.
 func eligible(buf []candidate, nodes []*backend.Node, need *Need) ([]candidate, Reason) {
-	nearest, weighted := NoReplica, false
+	nearest, best, parts := NoReplica, unranked, false
 	for _, n := range nodes {
-		if r := check(n, need); r != Eligible {
+		r := check(n, need)
+		k := rankOf(n, r, need)
+		switch {
+		case k == unranked:
 			nearest = max(nearest, r)
 			continue
-		}
-		w := weight(n)
-		switch {
-		case w > 0 && !weighted:
-			weighted, buf = true, buf[:0] // those before had weight 0
-		case w == 0 && weighted:
+		case k > best:
+			best, buf, parts = k, buf[:0], false // those before were worse
+		case k < best:
 			continue
 		}
-		c := candidate{node: n, weight: max(w, 1)} // all 0: they are equal
+		c := candidate{node: n, weight: max(weight(n), 1), part: part(n, need)} // all 0: they are equal
 		if n.Live != nil {
 			c.inFlight = max(0, n.Live.InFlight.Load())
 		}
+		parts = parts || c.part != whole
 		buf = append(buf, c)
 	}
+	if parts {
+		takeParts(buf)
+	}
 	return buf, nearest
+}
+
+// The ranks of candidates: only those of the best rank there is are picked from.
+// Within each, replicas of Causeway's own zone come before those of others.
+const (
+	unranked      = 2 * iota
+	overWeight0   // over its lag limit, but covering the token
+	over          // the same with a weight
+	withinWeight0 // within its limit, and serves if no other can
+	within
+)
+
+func rankOf(n *backend.Node, r Reason, need *Need) int {
+	rank := unranked
+	switch {
+	case r == Eligible:
+		rank = withinWeight0
+	case r == OverLimit && need.proved():
+		rank = overWeight0
+	default:
+		return unranked
+	}
+	if weight(n) > 0 {
+		rank += over - overWeight0
+	}
+	if !n.Far {
+		rank++
+	}
+	return rank
+}
+
+// whole is the part of its weight that a replica carries usually. The least
+// part of a slow start is 2 of it, 1 where its answers are slow as well.
+const whole = 20
+
+// part returns how much of its weight n may carry, 1 to whole.
+func part(n *backend.Node, need *Need) int64 {
+	p := int64(whole)
+	if l := limit(n, need); l.Excluded == "" {
+		p = p * min(int64(l.Share), 100) / 100
+	}
+	if n.Slow {
+		p /= 2
+	}
+	return max(p, 1)
+}
+
+// takeParts makes the weights what the candidates may carry.
+func takeParts(cands []candidate) {
+	for i := range cands {
+		cands[i].weight = min(cands[i].weight, maxWeight/whole) * cands[i].part
+	}
 }
 
 // weight returns the node's weight now, 0 to maxWeight.

@@ -1,5 +1,7 @@
 package classifier
 
+import "sync/atomic"
+
 // Mode is the part of a session that changes what a text means. Texts of
 // different modes never share a Class.
 type Mode struct {
@@ -9,8 +11,8 @@ type Mode struct {
 	IgnoreSpace        bool // sql_mode IGNORE_SPACE: blanks before ( of a built-in function
 
 	// UnsafeCharset: character_set_client is one whose second bytes look like
-	// ASCII (gbk, gb18030, big5, sjis, cp932), so bytes may hide quotes. Only a
-	// text of pure ASCII is then understood; all others are Unknown.
+	// ASCII (gbk, gb18030, big5, sjis, cp932), so bytes may hide backslashes and
+	// backticks. A text where one may be hidden so is Unknown.
 	UnsafeCharset bool
 }
 
@@ -82,7 +84,17 @@ type Class struct {
 	Digest     string
 	DigestHash uint64
 
+	// Usage counts what became of the reads of this digest; it is the one part
+	// that changes, and nothing here looks at it. nil: nobody counts.
+	Usage *Usage
+
 	key string // in the cache; "" if it was not cached
+}
+
+// Usage is how often a digest was read.
+type Usage struct {
+	Reads     atomic.Uint64 // plain reads that replicas could have served
+	Fallbacks atomic.Uint64 // those of them that the source did
 }
 
 // Is reports whether the class has all of the flags.

@@ -134,7 +134,12 @@ func TestModes(t *testing.T) {
 		{`SELECT a || b FROM t`, Mode{PipesAsConcat: true}, Read},
 		{"SELECT 'abc' FROM t", Mode{UnsafeCharset: true}, Read},
 		{"SELECT '\xbf\\' FROM t FOR UPDATE -- '", Mode{UnsafeCharset: true}, Unknown},
-		{"INSERT INTO t VALUES ('\xc4\xe3')", Mode{UnsafeCharset: true}, Unknown},
+		{"INSERT INTO t VALUES ('\xc4\xe3')", Mode{UnsafeCharset: true}, Write},
+		{"SELECT '\xc4\xe3' FROM t WHERE a LIKE '%\xc3\xa9m'", Mode{UnsafeCharset: true}, Read},
+		{"SELECT '\xc3\xa9' FROM t FOR UPDATE", Mode{UnsafeCharset: true}, LockingRead},
+		{"SELECT `\x95\x60` FROM t", Mode{UnsafeCharset: true}, Unknown},
+		{"SELECT '\x95\x5c' FROM t", Mode{UnsafeCharset: true}, Unknown},
+		{"SELECT a FROM t WHERE b = \x95\x7c\x7c", Mode{UnsafeCharset: true}, Unknown},
 		{"COMMIT", Mode{UnsafeCharset: true}, Commit},
 	} {
 		if got := New(Options{}).Classify([]byte(tc.sql), tc.mode); got.Kind != tc.want {
@@ -180,7 +185,7 @@ func TestLearn(t *testing.T) {
 			c.Classify(fmt.Appendf(nil, "SELECT x%d", i), Mode{})
 		}
 	}
-	c.Learn(unsafeText(), Write) // not cached: nothing to learn
+	c.Learn(unsafeText(nil), Write) // not cached: nothing to learn
 }
 
 func TestStrings(t *testing.T) {
@@ -195,7 +200,7 @@ func TestStrings(t *testing.T) {
 			t.Errorf("kind %d has no name", k)
 		}
 	}
-	if len(flagNames) != 31 || UnlocksTables != 1<<30 {
+	if len(flagNames) != 34 || HidesHint != 1<<33 {
 		t.Errorf("%d names of flags", len(flagNames))
 	}
 }
@@ -215,6 +220,16 @@ func TestSystemSchema(t *testing.T) {
 	for name, want := range map[string]bool{"mysql": true, "Information_Schema": true, "app": false, "": false} {
 		if SystemSchema(name) != want {
 			t.Errorf("%q: %v", name, !want)
+		}
+	}
+}
+
+// The mysql client asks so at each start: it is no statement that may write.
+func TestDollarProbe(t *testing.T) {
+	c := New(Options{})
+	for sql, want := range map[string]Kind{"select $$": Read, "SELECT $$": Read, "select $$x$$": Unknown, "select $$;": Unknown} {
+		if got := c.Classify([]byte(sql), Mode{}); got.Kind != want {
+			t.Errorf("%s: %s, want %s", sql, got.Kind, want)
 		}
 	}
 }

@@ -1,6 +1,7 @@
 package classifier
 
 import (
+	"bytes"
 	"strings"
 )
 
@@ -49,8 +50,11 @@ func New(opts Options) *Classifier {
 // Classify says what the text is. The class is shared and must not be changed;
 // sql is not kept. A digest seen before costs neither parsing nor memory.
 func (c *Classifier) Classify(sql []byte, m Mode) *Class {
-	if m.UnsafeCharset && !isASCII(sql) {
-		return unsafeText()
+	if isDollarProbe(sql) {
+		return dollarProbe
+	}
+	if m.UnsafeCharset && mayHide(sql) {
+		return unsafeText(sql)
 	}
 	if len(sql) > maxLexed {
 		return c.head(sql, m)
@@ -102,7 +106,7 @@ func (c *Classifier) miss(n *normaliser, sql []byte, m Mode, cacheable bool) *Cl
 // judgeText classifies a digest. The lexer's notes of the text it came from
 // make it Unknown where a token may not be what it seems.
 func (c *Classifier) judgeText(digest string, n *normaliser, m Mode) (verdict, int) {
-	worst := verdict{kind: Unknown, flags: opaqueFlags}
+	worst := verdict{kind: Unknown, flags: opaqueFlags | unreadHint(digest)}
 	if n.deep > maxNest {
 		return worst, 1
 	}
@@ -142,7 +146,7 @@ func (c *Classifier) head(sql []byte, m Mode) *Class {
 	n := normalisers.Get().(*normaliser)
 	defer n.release()
 	n.run(sql[:min(headBytes, len(sql))], m, m.key(), false)
-	v := verdict{kind: Unknown, flags: opaqueFlags}
+	v := verdict{kind: Unknown, flags: opaqueFlags | unreadHint(string(n.out[1:]))}
 	switch s := (statement{tokenise(string(n.out[1:]), m), c}); s.word(0) {
 	case "insert", "replace", "update", "delete":
 		v.kind = Write
@@ -153,9 +157,21 @@ func (c *Classifier) head(sql []byte, m Mode) *Class {
 }
 
 // unsafeText is the class of a text whose bytes may hide quotes.
-func unsafeText() *Class {
+func unsafeText(sql []byte) *Class {
 	digest := "(text in a multi-byte character set)"
-	return newClass(verdict{kind: Unknown, flags: opaqueFlags}, 1, digest)
+	flags := opaqueFlags
+	if namesHintVariable(sql) {
+		flags |= HidesHint
+	}
+	return newClass(verdict{kind: Unknown, flags: flags}, 1, digest)
+}
+
+// dollarProbe is the class of what the mysql client sends at each start to see
+// whether a server knows dollar quotes: a statement that can only fail.
+var dollarProbe = newClass(verdict{kind: Read, flags: NoTable}, 1, "select $$")
+
+func isDollarProbe(sql []byte) bool {
+	return len(sql) == len("select $$") && bytes.EqualFold(sql, []byte("select $$"))
 }
 
 // Learn makes every later text of the class's digest and mode a statement of

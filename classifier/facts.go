@@ -1,5 +1,7 @@
 package classifier
 
+import "strings"
+
 // facts is what the tokens of a statement show wherever they stand.
 type facts struct {
 	flags   Flags
@@ -19,7 +21,7 @@ func (s statement) look() facts {
 	for i, t := range s.toks {
 		switch t.kind {
 		case tokUserVar:
-			f.userVar(s.op(i+1) == ":=")
+			f.userVar(userVarName(t.text), s.op(i+1) == ":=")
 		case tokSysVar:
 			f.systemVar(s, i)
 		case tokOp:
@@ -39,10 +41,14 @@ func (s statement) look() facts {
 	return f
 }
 
-func (f *facts) userVar(assigned bool) {
+func (f *facts) userVar(name string, assigned bool) {
 	f.flags |= UsesUserVars
+	if name = strings.ToLower(name); name == "@"+HintToken || name == "@"+TokenGTIDs {
+		f.flags |= NamesToken
+	}
 	if assigned {
 		f.flags |= SetsUserVars
+		f.assigns(name)
 	}
 }
 
@@ -81,6 +87,9 @@ func (f *facts) word(s statement, i int) {
 		f.into = true
 		for j := i + 1; s.at(j).kind == tokUserVar || s.op(j) == ","; j++ {
 			f.flags |= SetsUserVars
+			if s.at(j).kind == tokUserVar {
+				f.assigns(userVarName(s.at(j).text))
+			}
 		}
 	case "sql_calc_found_rows":
 		f.flags |= FoundRows

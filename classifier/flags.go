@@ -6,7 +6,7 @@ import (
 )
 
 // Flags says what a statement reads and changes besides its kind.
-type Flags uint32
+type Flags uint64
 
 // The flags.
 const (
@@ -41,6 +41,9 @@ const (
 	Opaque                              // runs what the text does not show: CALL, a stored function, EXECUTE, or it was not understood
 	LocksTables                         // LOCK TABLES, LOCK INSTANCE, FLUSH TABLES WITH READ LOCK
 	UnlocksTables                       // UNLOCK TABLES, UNLOCK INSTANCE
+	NamesToken                          // names @causeway_token or @causeway_gtids
+	SetsHint                            // SET @causeway_key = ..., or another variable that holds a hint
+	HidesHint                           // may assign one of these in a way that is not followed: :=, INTO, OUT parameters
 )
 
 var flagNames = [...]string{
@@ -49,7 +52,7 @@ var flagNames = [...]string{
 	"ReleaseLock", "UnknownFunction", "ReadsSystemVars", "ExecutableComment", "MultiStatement",
 	"SetsTracker", "SetsReadOnly", "SetsAutocommit", "SetsLogBin", "SetsGlobal", "SetsUntracked",
 	"MayChangeState", "Chain", "Release", "NoTable", "SelectInto", "SetsNextTrx",
-	"Opaque", "LocksTables", "UnlocksTables",
+	"Opaque", "LocksTables", "UnlocksTables", "NamesToken", "SetsHint", "HidesHint",
 }
 
 // unknownFlags is what a text that was not understood may do.
@@ -71,7 +74,7 @@ func (f Flags) String() string {
 	}
 	var names []string
 	for f != 0 {
-		i := bits.TrailingZeros32(uint32(f))
+		i := bits.TrailingZeros64(uint64(f))
 		f &^= 1 << i
 		if i < len(flagNames) {
 			names = append(names, flagNames[i])

@@ -341,6 +341,19 @@ func oddIdent(b []byte) bool {
 	return false
 }
 
+// mayHide reports whether the text may mean something else in a charset whose
+// second bytes look like ASCII: a high byte stands before one that may be its
+// second and is no letter. Second bytes are 0x40 and above, so no quote, blank or
+// semicolon is ever one; a letter changes no token's end, nor does a digit.
+func mayHide(b []byte) bool {
+	for i := 1; i < len(b); i++ {
+		if b[i-1] >= utf8.RuneSelf && b[i] >= '@' && b[i] < utf8.RuneSelf && !isIdent(b[i]) {
+			return true
+		}
+	}
+	return false
+}
+
 func isASCII(b []byte) bool {
 	for _, c := range b {
 		if c >= utf8.RuneSelf {

@@ -26,7 +26,11 @@ func UserVars(sql []byte, m Mode) (names, values []string, ok bool) {
 		if !ok {
 			return nil, nil, false
 		}
-		names = append(names, strings.ToLower(unquote(string(sql[item[0].start+1:item[0].end]))))
+		name := strings.ToLower(unquote(string(sql[item[0].start+1 : item[0].end])))
+		if strings.Contains(name, `\`) { // which may stand for another character
+			return nil, nil, false
+		}
+		names = append(names, name)
 		values = append(values, value)
 	}
 	return names, values, true

@@ -21,8 +21,10 @@ func (s statement) set() verdict {
 		return verdict{kind: Set, flags: SetsUntracked, names: []string{"resource group"}}
 	}
 	v := s.changes(Set, 0)
+	v.flags &^= HidesHint // := is that of an item so far
 	next, sc := 0, scopeSession
 	for _, part := range s.from(1).commas() {
+		v.flags |= part.setsHint()
 		if part.nextTrx() {
 			next++
 		}

@@ -86,7 +86,7 @@ options:
 	v := s.explained(i, analyze)
 	if into {
 		v.kind = Write
-		v.flags |= SelectInto | SetsUserVars | UsesUserVars
+		v.flags |= SelectInto | SetsUserVars | UsesUserVars | s.namesHint()
 	}
 	return v
 }

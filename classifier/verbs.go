@@ -121,12 +121,12 @@ func (s statement) load() verdict {
 	if f.Has(UsesUserVars) {
 		f |= SetsUserVars // LOAD DATA ... (a, @x) SET b = @x
 	}
-	return verdict{kind: Write, flags: f | MayCommit}
+	return verdict{kind: Write, flags: f | s.namesHint() | MayCommit}
 }
 
 func (s statement) call() verdict {
 	f := s.look().flags
-	return verdict{kind: Call, flags: f | opaqueFlags}
+	return verdict{kind: Call, flags: f | s.namesHint() | opaqueFlags}
 }
 
 func (s statement) do() verdict { return s.changes(Do, 0) }
@@ -143,7 +143,7 @@ func (s statement) handler() verdict {
 		}
 		name = cmp.Or(s.name(i+1), name)
 	}
-	return verdict{kind: Handler, names: []string{verb, strings.ToLower(name)}}
+	return verdict{kind: Handler, flags: s.look().flags & HidesHint, names: []string{verb, strings.ToLower(name)}}
 }
 
 // checksum judges CHECKSUM TABLE, a read of whole tables.
@@ -171,7 +171,11 @@ func (s statement) createTemp() verdict {
 	if s.is(i, "if", "not", "exists") {
 		i += 3
 	}
-	return verdict{kind: Write, flags: f.flags | CreatesTemp | MayCommit, names: []string{s.tableName(i)}}
+	flags := f.flags | CreatesTemp | MayCommit
+	if q := s.index(i, "select", "values", "with"); q > 0 && s.from(q).look().unknown { // columns look like calls, a query has none
+		flags |= UnknownFunction | opaqueFlags
+	}
+	return verdict{kind: Write, flags: flags, names: []string{s.tableName(i)}}
 }
 
 // tableName is the table named at i, with its schema if it has one, in lower case.
@@ -271,7 +275,7 @@ func (s statement) prepare() verdict {
 }
 
 func (s statement) execute() verdict {
-	return verdict{kind: TextPrepare, flags: s.look().flags | opaqueFlags, names: []string{"execute", strings.ToLower(s.name(1))}}
+	return verdict{kind: TextPrepare, flags: s.look().flags | s.namesHint() | opaqueFlags, names: []string{"execute", strings.ToLower(s.name(1))}}
 }
 
 // getDiagnostics judges GET [CURRENT | STACKED] DIAGNOSTICS @a = NUMBER.
@@ -280,7 +284,7 @@ func (s statement) getDiagnostics() verdict {
 	if f.Has(UsesUserVars) {
 		f |= SetsUserVars
 	}
-	return verdict{kind: Diagnostics, flags: f | UsesDiagnostics}
+	return verdict{kind: Diagnostics, flags: f | s.namesHint() | UsesDiagnostics}
 }
 
 // causeway collects the words of a statement to the proxy.

@@ -91,7 +91,7 @@ func newClass(v verdict, statements int, digest string) *Class {
 	h.Write([]byte(digest))
 	return &Class{
 		Kind: v.kind, Flags: v.flags, Trx: v.trx, Statements: statements, Names: v.names,
-		KillID: v.killID, KillQuery: v.killQuery, Digest: digest, DigestHash: h.Sum64(),
+		KillID: v.killID, KillQuery: v.killQuery, Digest: digest, DigestHash: h.Sum64(), Usage: &Usage{},
 	}
 }
 

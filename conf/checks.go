@@ -5,8 +5,10 @@ import (
 	"crypto/x509"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -18,7 +20,11 @@ func (r *reader) check() {
 	r.checkUsers()
 	r.checkTLS()
 	r.checkRouting()
+	r.checkToken()
+	r.checkClassName("routing.default_class", r.cfg.Routing.DefaultClass)
+	r.checkClassName("listen.class", r.cfg.Listen.Class)
 	r.checkPool()
+	r.checkStore()
 }
 
 func (r *reader) checkPool() {
@@ -40,6 +46,12 @@ func (r *reader) checkServers() {
 			r.warn("listen.proxy_protocol", p.String()+" is everybody: any client can claim any address")
 		}
 	}
+	if c.Cluster.StateFile != "" {
+		c.Cluster.StateFile = r.path(c.Cluster.StateFile)
+		if _, err := os.Stat(filepath.Dir(c.Cluster.StateFile)); err != nil {
+			r.problem("cluster.state_file", "its folder cannot be used: "+err.Error(), "create the folder, writable for Causeway")
+		}
+	}
 	known := map[string]bool{}
 	for _, s := range c.Cluster.Servers {
 		known[s] = true
@@ -47,11 +59,32 @@ func (r *reader) checkServers() {
 			r.problem("cluster.servers", strconv.Quote(s)+" is Causeway's own listen.mysql", "name the MySQL servers behind it")
 		}
 	}
-	for _, server := range sortedKeys(c.Cluster.Weights) {
+	strangers(r, "cluster.weights", c.Cluster.Weights, known)
+	strangers(r, "cluster.zones", c.Cluster.Zones, known)
+	r.checkZones()
+}
+
+// strangers refuses the keys of a table that name no server. With discovery
+// they may name one that is found later.
+func strangers[V any](r *reader, key string, table map[string]V, known map[string]bool) {
+	if r.cfg.Cluster.Discover {
+		return
+	}
+	for _, server := range sortedKeys(table) {
 		if len(known) > 0 && !known[server] {
-			r.problem("cluster.weights", strconv.Quote(server)+" is none of cluster.servers",
-				"use the servers' own text: "+strings.Join(c.Cluster.Servers, ", "))
+			r.problem(key, strconv.Quote(server)+" is none of cluster.servers",
+				"use the servers' own text: "+strings.Join(r.cfg.Cluster.Servers, ", "))
 		}
+	}
+}
+
+func (r *reader) checkZones() {
+	c := r.cfg.Cluster
+	switch {
+	case c.Zone != "" && !slices.Contains(slices.Collect(maps.Values(c.Zones)), c.Zone):
+		r.warn("cluster.zone", strconv.Quote(c.Zone)+" is the zone of none of cluster.zones: every replica is in another zone")
+	case c.Zone == "" && len(c.Zones) > 0:
+		r.warn("cluster.zones", "make no difference without cluster.zone, Causeway's own")
 	}
 }
 
@@ -62,6 +95,10 @@ func (r *reader) checkMonitor() {
 	if m.PositionInterval > m.Interval {
 		r.problem("monitor.position_interval", fmt.Sprintf("%q is longer than monitor.interval (%q)", m.PositionInterval, m.Interval),
 			"write a shorter time")
+	}
+	if m.LagWindow < 2*m.Interval {
+		r.problem("monitor.lag_window", fmt.Sprintf("%q holds less than two looks, monitor.interval being %q", m.LagWindow, m.Interval),
+			"write a longer time")
 	}
 	if m.WatchTimeout >= m.Timeout {
 		r.problem("monitor.watch_timeout", fmt.Sprintf("%q is not shorter than monitor.timeout (%q)", m.WatchTimeout, m.Timeout),
@@ -89,6 +126,16 @@ func (r *reader) hasProblem(key string) bool {
 	return false
 }
 
+// hasProblemIn tells of a problem with any key that begins so.
+func (r *reader) hasProblemIn(prefix string) bool {
+	for _, p := range r.out.List {
+		if strings.HasPrefix(p.Key, prefix) {
+			return true
+		}
+	}
+	return false
+}
+
 func (r *reader) checkUsers() {
 	c := r.cfg
 	if len(c.Users) == 0 && !r.hasProblem(usersKey) {
@@ -104,6 +151,8 @@ func (r *reader) checkUsers() {
 			first[u.Name] = i
 		}
 		r.password(prefix, &u.Password, u.PasswordFile, u.PasswordEnv)
+		r.checkClassName(prefix+"class", u.Class)
+		r.checkClassName(prefix+"max_class", u.MaxClass)
 		if u.MaxConnections > c.Limits.MaxConnections {
 			r.problem(prefix+"max_connections", fmt.Sprintf("%d is above limits.max_connections (%d)", u.MaxConnections, c.Limits.MaxConnections),
 				"write a smaller number or raise that limit")

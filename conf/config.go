@@ -11,11 +11,15 @@ type Config struct {
 	Cluster    Cluster
 	Monitor    Monitor
 	Users      []User
+	Classes    []Class // F0, F1, F2, then others in the order of the file
+	Rules      []Rule  // in the order of the file
 	TLS        TLS
 	Backend    Backend
 	Pool       Pool
 	Routing    Routing
 	Fallback   Fallback
+	Token      Token
+	Brownout   Brownout
 	Classifier Classifier
 	Limits     Limits
 	Log        Log
@@ -32,6 +36,8 @@ type Listen struct {
 
 	Compression   []string       // offered to clients: CompressionZlib, CompressionZstd
 	ProxyProtocol []netip.Prefix // from where connections begin with a PROXY header
+
+	Class string // of its sessions' reads, "": Routing.DefaultClass
 }
 
 // The values of Listen.Compression.
@@ -42,10 +48,25 @@ const (
 
 // Cluster names the MySQL servers. Their roles are found out, never told.
 type Cluster struct {
-	Servers       []string       // host:port, in the order of the file
-	Weights       map[string]int // by server; see Weight
-	AllowFiltered bool           // use replicas with replication filters
+	Servers       []string          // host:port, in the order of the file
+	Weights       map[string]int    // by server; see Weight
+	Zone          string            // Causeway's own, "": none
+	Zones         map[string]string // by server
+	Discover      bool              // add the source's replicas
+	AllowFiltered bool              // use replicas with replication filters
+	StateFile     string            // fences that outlive a restart; "": none
+	FailoverWait  time.Duration     // of what needs a source, while there is none
+	Warmup        time.Duration     // after a promotion
+	WarmupAllow   []string          // classes that replicas serve during it
+	PauseLimit    time.Duration     // of a pause of writes
+	PauseEnd      string            // PauseResume or PauseFail
 }
+
+// The values of Cluster.PauseEnd.
+const (
+	PauseResume = "resume"
+	PauseFail   = "fail"
+)
 
 // Weight returns the configured weight of a server, 1 if none is given.
 func (c Cluster) Weight(server string) int {
@@ -65,6 +86,9 @@ type Monitor struct {
 	PositionInterval time.Duration // of the samples of gtid_executed
 	Timeout          time.Duration // of one probe
 	WatchTimeout     time.Duration // of one WAIT_FOR_EXECUTED_GTID_SET
+	LagWindow        time.Duration // of the samples of apply lag
+	RecoveryWindow   time.Duration // within a lag limit, before a replica returns
+	SlowStart        time.Duration // of one that returns
 }
 
 // User is one MySQL account that clients may use through Causeway.
@@ -73,7 +97,11 @@ type User struct {
 	Password       Secret // wherever it came from
 	PasswordFile   string
 	PasswordEnv    string
-	MaxConnections int // 0: only the limit of all users together
+	MaxConnections int    // 0: only the limit of all users together
+	Class          string // of its reads, "": as the listener says
+	MaxClass       string // the highest that it may have, "": any
+	Admin          bool   // may steer the proxy by statements
+	Scope          string // whose writes its reads see, "": Routing.Scope
 	// Closed when idle for longer; 0: never.
 	IdleInTransaction time.Duration
 	IdlePinned        time.Duration
@@ -120,19 +148,56 @@ const (
 	PolicyLatency       = "latency"
 )
 
+// The values of Routing.OnLostWrite.
+const (
+	LostError  = "error"
+	LostForget = "forget"
+)
+
 // Routing says how a read finds its replica.
 type Routing struct {
 	Policy               string
+	DefaultClass         string
 	Wait                 time.Duration // for a replica, before the source is asked
 	MaxWait              time.Duration // for a replica, when the budget is empty
 	MaxStaleness         time.Duration // of reads without a token; 0: no bound
+	Scope                string        // whose writes a read sees
+	Sticky               time.Duration // after a commit, in which reads go to the source; 0: none
+	OnLostWrite          string        // LostError or LostForget
+	AuditSample          float64       // part of the reads with a token that are audited
 	UnsafeSkipTokenCheck bool          // test switch: gives up read-your-writes
 }
+
+// The values of Routing.Scope.
+const (
+	ScopeSession = "session"
+	ScopeUser    = "user"
+	ScopeProxy   = "proxy"
+	ScopeCarried = "carried"
+)
 
 // Fallback is the budget of reads that the source takes over from replicas.
 type Fallback struct {
 	QPS   float64
 	Burst float64
+}
+
+// Token says how tokens are handed out and in.
+type Token struct {
+	Secrets    []Secret // the first signs, all are taken; none: tokens are plain sets
+	SecretFile string   // where they came from, "": the file itself
+	MaxKeys    int
+	KeyTTL     time.Duration // of a key, after the last write under it
+
+	StoreDown string // StoreWait or StoreRefuse
+	Store     TokenStore
+}
+
+// Brownout says when reads of the lowest classes are refused.
+type Brownout struct {
+	Wait    time.Duration // of a read for a connection, from which on there is pressure; 0: never
+	Step    time.Duration // of pressure, until the next class is refused too
+	Recover time.Duration // without pressure, until a class is admitted again
 }
 
 // Classifier tells what the parser cannot know.

@@ -365,3 +365,27 @@ func weightTable() kind[map[string]int] {
 		return weights, nil
 	}}
 }
+
+func zoneTable() kind[map[string]string] {
+	const instead = `write a table of names, such as zones = { "10.0.0.2:3306" = "a" }`
+	return kind[map[string]string]{"table of strings", func(v any) (map[string]string, *fault) {
+		table, ok := v.(map[string]any)
+		if !ok {
+			return nil, &fault{described(v) + " is no table", instead}
+		}
+		var wrong []string
+		zones := map[string]string{}
+		for _, server := range sortedKeys(table) {
+			zone, ok := table[server].(string)
+			if !ok || zone == "" {
+				wrong = append(wrong, fmt.Sprintf("the zone %s of %q is no name", described(table[server]), server))
+				continue
+			}
+			zones[server] = zone
+		}
+		if len(wrong) > 0 {
+			return nil, &fault{strings.Join(wrong, ", "), instead}
+		}
+		return zones, nil
+	}}
+}

@@ -12,8 +12,12 @@ import (
 	"github.com/BurntSushi/toml"
 )
 
-// usersKey is the one array of tables; its keys are userOptions.
-const usersKey = "users"
+// The arrays of tables; their keys are userOptions, classOptions and ruleOptions.
+const (
+	usersKey = "users"
+	classKey = "class"
+	ruleKey  = "rule"
+)
 
 // Load reads and checks the file at path. getenv answers for password_env. The
 // error is a *Problems with everything that is wrong, or why the file could
@@ -33,6 +37,7 @@ func parse(path string, data []byte, getenv func(string) string) (*Config, error
 		getenv: getenv,
 		lines:  indexLines(string(data)),
 		given:  map[string]bool{},
+		arrays: map[string][]map[string]any{},
 		out:    &Problems{Path: path},
 	}
 	r.cfg = defaults()
@@ -42,6 +47,9 @@ func parse(path string, data []byte, getenv func(string) string) (*Config, error
 		return nil, r.out
 	}
 	r.table("", raw)
+	r.readUsers()
+	r.readClasses()
+	r.readRules()
 	r.check()
 	if len(r.out.List) > 0 {
 		r.out.sort()
@@ -56,6 +64,7 @@ type reader struct {
 	getenv func(string) string
 	lines  lineIndex
 	given  map[string]bool // keys that the file has, right or wrong
+	arrays map[string][]map[string]any
 	cfg    *Config
 	out    *Problems
 }
@@ -76,8 +85,8 @@ func (r *reader) table(prefix string, raw map[string]any) {
 		key, v := prefix+name, raw[name]
 		r.given[key] = true
 		switch {
-		case key == usersKey:
-			r.users(v)
+		case key == usersKey, key == classKey, key == ruleKey:
+			r.arrays[key] = r.array(key, v)
 		case isSection(key):
 			if section, ok := v.(map[string]any); ok {
 				r.table(key+".", section)
@@ -90,15 +99,35 @@ func (r *reader) table(prefix string, raw map[string]any) {
 	}
 }
 
-// users reads [[users]]. The n-th table's keys are called users[n].name, with
-// n from 1.
-func (r *reader) users(v any) {
-	tables, ok := userTables(v)
-	if !ok {
-		r.problem(usersKey, "this "+typeName(v)+" is no array of tables", "write [[users]], in double brackets, for each user")
-		return
+// array takes both ways of writing an array of tables: [[users]] and
+// users = [{...}]. The n-th table's keys are called users[n].name, with n from 1.
+func (r *reader) array(key string, v any) []map[string]any {
+	if tables, ok := v.([]map[string]any); ok {
+		return tables
 	}
-	for i, raw := range tables {
+	items, ok := v.([]any)
+	var tables []map[string]any
+	for _, item := range items {
+		table, is := item.(map[string]any)
+		ok = ok && is
+		tables = append(tables, table)
+	}
+	if !ok {
+		r.problem(key, "this "+typeName(v)+" is no array of tables", fmt.Sprintf("write [[%s]], in double brackets, for each", key))
+		return nil
+	}
+	return tables
+}
+
+func (r *reader) tablesOf(key string) []map[string]any { return r.arrays[key] }
+
+func tablePrefix(key string, i int) string { return fmt.Sprintf("%s[%d].", key, i+1) }
+
+func userPrefix(i int) string { return tablePrefix(usersKey, i) }
+
+// readUsers reads [[users]].
+func (r *reader) readUsers() {
+	for i, raw := range r.tablesOf(usersKey) {
 		user := defaultUser()
 		prefix := userPrefix(i)
 		for _, name := range sortedKeys(raw) {
@@ -107,28 +136,6 @@ func (r *reader) users(v any) {
 		}
 		r.cfg.Users = append(r.cfg.Users, user)
 	}
-}
-
-func userPrefix(i int) string { return fmt.Sprintf("%s[%d].", usersKey, i+1) }
-
-// userTables takes both ways of writing it: [[users]] and users = [{...}].
-func userTables(v any) ([]map[string]any, bool) {
-	if tables, ok := v.([]map[string]any); ok {
-		return tables, true
-	}
-	items, ok := v.([]any)
-	if !ok {
-		return nil, false
-	}
-	var tables []map[string]any
-	for _, item := range items {
-		table, ok := item.(map[string]any)
-		if !ok {
-			return nil, false
-		}
-		tables = append(tables, table)
-	}
-	return tables, true
 }
 
 // set finds key in the table of options and stores v; path is how the key is
@@ -143,7 +150,7 @@ func set[T any](r *reader, table []option[T], dst *T, key, path string, v any) {
 		}
 		return
 	}
-	r.problem(path, "is no option", suggestion(key, len(path) > len(key)))
+	r.problem(path, "is no option", suggestion(key, path))
 }
 
 // isSection tells whether options live below key.
@@ -197,10 +204,15 @@ func syntaxProblem(err error, data string) Problem {
 	}
 	lines := strings.Split(data, "\n")
 	near := strings.Join(lines[max(0, p.Line-2):min(len(lines), p.Line+1)], "\n")
-	if strings.Contains(strings.ToLower(near+pe.LastKey), "password") {
+	if secretive(near + pe.LastKey) {
 		p.Wrong = "broken TOML at or near a password, which is not shown here"
 	}
 	return p
+}
+
+func secretive(text string) bool {
+	text = strings.ToLower(text)
+	return strings.Contains(text, "password") || strings.Contains(text, "secret")
 }
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -57,18 +57,24 @@ func TestDefaults(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &Config{
-		Listen:     Listen{MySQL: "127.0.0.1:6033", Compression: []string{"zlib", "zstd"}, ProxyProtocol: []netip.Prefix{}},
-		Cluster:    Cluster{Servers: []string{"127.0.0.1:3311", "127.0.0.1:3312", "127.0.0.1:3313"}, Weights: map[string]int{}},
-		Users:      []User{{Name: "app", Password: NewSecret("app_pw")}},
-		Backend:    Backend{TLS: TLSPreferred, ConnectTimeout: 2 * time.Second},
-		Pool:       Pool{100, 2, 5 * time.Minute, time.Hour, 5 * time.Second, 10000, 200},
-		Routing:    Routing{Policy: PolicyRoundRobin, Wait: 10 * time.Millisecond, MaxWait: time.Second, MaxStaleness: 2 * time.Second},
+		Listen: Listen{MySQL: "127.0.0.1:6033", Compression: []string{"zlib", "zstd"}, ProxyProtocol: []netip.Prefix{}},
+		Cluster: Cluster{Servers: []string{"127.0.0.1:3311", "127.0.0.1:3312", "127.0.0.1:3313"}, Weights: map[string]int{}, Zones: map[string]string{},
+			FailoverWait: 10 * time.Second, Warmup: time.Minute, WarmupAllow: []string{"F1", "F2"}, PauseLimit: time.Minute, PauseEnd: PauseResume},
+		Users:   []User{{Name: "app", Password: NewSecret("app_pw")}},
+		Backend: Backend{TLS: TLSPreferred, ConnectTimeout: 2 * time.Second},
+		Pool:    Pool{100, 2, 5 * time.Minute, time.Hour, 5 * time.Second, 10000, 200},
+		Routing: Routing{Policy: PolicyRoundRobin, DefaultClass: "F0", Wait: 10 * time.Millisecond, MaxWait: time.Second, MaxStaleness: 2 * time.Second, Scope: ScopeSession, OnLostWrite: LostError},
+		Token: Token{MaxKeys: 100000, KeyTTL: time.Hour, StoreDown: StoreWait,
+			Store: TokenStore{Password: NewSecret(""), SentinelPassword: NewSecret(""), TLS: TLSDisabled, Prefix: "causeway", Lease: 400 * time.Millisecond, Timeout: 100 * time.Millisecond, Proxies: []string{}}},
+		Classes:    withLagLimits(builtIn(Routing{Wait: 10 * time.Millisecond, MaxWait: time.Second, MaxStaleness: 2 * time.Second})),
 		Fallback:   Fallback{QPS: 1000, Burst: 2000},
+		Brownout:   Brownout{time.Second, 5 * time.Second, 10 * time.Second},
 		Classifier: Classifier{ReadOnlyFunctions: []string{}, CacheEntries: 10000},
 		Limits:     Limits{MaxConnections: 10000, MaxAllowedPacket: 64 << 20, TokenIntervals: 64, LoginTimeout: 10 * time.Second, DrainTimeout: 30 * time.Second},
 		Log:        Log{Level: "info", Format: LogAuto},
 		Monitor: Monitor{User: "monitor", Password: NewSecret("monitor_pw"), Interval: 500 * time.Millisecond,
-			PositionInterval: 100 * time.Millisecond, Timeout: time.Second, WatchTimeout: 100 * time.Millisecond},
+			PositionInterval: 100 * time.Millisecond, Timeout: time.Second, WatchTimeout: 100 * time.Millisecond,
+			LagWindow: 30 * time.Second, RecoveryWindow: time.Minute, SlowStart: 30 * time.Second},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -87,7 +93,16 @@ proxy_protocol = ["10.1.2.3/8", "192.0.2.7", "fd00::/8"]
 [cluster]
 servers = ["db1:3306", "[fe80::1]:3306"]
 weights = { "db1:3306" = 0 }
+zone = "z1"
+zones = { "db1:3306" = "z1" }
+discover = true
 allow_filtered = true
+state_file = "s.json"
+failover_wait = "31s"
+warmup = "32s"
+warmup_allow = ["F2"]
+pause_limit = "33s"
+pause_end = "fail"
 [monitor]
 user = "m"
 password_env = "M"
@@ -95,10 +110,15 @@ interval = "3s"
 position_interval = "4ms"
 timeout = "5s"
 watch_timeout = "60ms"
+lag_window = "31s"
+recovery_window = "32s"
+slow_start = "33s"
 [[users]]
 name = "u"
 password_file = "u.pw"
 max_connections = 7
+admin = true
+scope = "user"
 idle_in_transaction = "27s"
 idle_pinned = "28s"
 [[users]]
@@ -123,10 +143,35 @@ policy = "latency"
 wait = "9ms"
 max_wait = "11s"
 max_staleness = "0s"
+scope = "proxy"
+sticky = "3s"
+on_lost_write = "forget"
+audit_sample = 0.25
 unsafe_skip_token_check = true
 [fallback]
 qps = 12.5
 burst = 13
+[token]
+secret = "0123456789abcdef"
+max_keys = 34
+key_ttl = "35s"
+store_down = "refuse"
+[token.store]
+redis = "r1:1, r2:2"
+cluster = true
+user = "ru"
+password_env = "M"
+sentinel_password = "spw"
+tls = "required"
+prefix = "cw"
+name = "n1"
+proxies = ["n1", "n2"]
+lease = "401ms"
+timeout = "102ms"
+[brownout]
+wait = "34s"
+step = "35s"
+recover = "36s"
 [classifier]
 read_only_functions = ["f", "app.g"]
 cache_entries = 140
@@ -150,17 +195,24 @@ format = "json"
 	}
 	want := &Config{
 		Listen: Listen{":1", "[::1]:2", []string{"zstd"}, []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"),
-			netip.MustParsePrefix("192.0.2.7/32"), netip.MustParsePrefix("fd00::/8")}},
-		Cluster: Cluster{[]string{"db1:3306", "[fe80::1]:3306"}, map[string]int{"db1:3306": 0}, true},
-		Monitor: Monitor{"m", NewSecret("env of M"), "", "M", 3 * time.Second, 40 * time.Millisecond, 5 * time.Second, 60 * time.Millisecond},
-		Users: []User{{Name: "u", Password: NewSecret("u pw "), PasswordFile: "u.pw", MaxConnections: 7,
+			netip.MustParsePrefix("192.0.2.7/32"), netip.MustParsePrefix("fd00::/8")}, ""},
+		Cluster: Cluster{[]string{"db1:3306", "[fe80::1]:3306"}, map[string]int{"db1:3306": 0}, "z1", map[string]string{"db1:3306": "z1"}, true, true, filepath.Join(dir, "s.json"),
+			31 * time.Second, 32 * time.Second, []string{"F2"}, 33 * time.Second, PauseFail},
+		Monitor: Monitor{"m", NewSecret("env of M"), "", "M", 3 * time.Second, 40 * time.Millisecond, 5 * time.Second, 60 * time.Millisecond,
+			31 * time.Second, 32 * time.Second, 33 * time.Second},
+		Users: []User{{Name: "u", Password: NewSecret("u pw "), PasswordFile: "u.pw", MaxConnections: 7, Admin: true, Scope: ScopeUser,
 			IdleInTransaction: 27 * time.Second, IdlePinned: 28 * time.Second},
 			{Name: "v", Password: NewSecret("")}},
-		Backend:    Backend{TLS: TLSVerify, ServerName: "db", ConnectTimeout: 8 * time.Second},
-		TLS:        TLS{Required: true},
-		Pool:       Pool{21, 3, 22 * time.Second, 23 * time.Second, 24 * time.Millisecond, 25, 26},
-		Routing:    Routing{PolicyLatency, 9 * time.Millisecond, 11 * time.Second, 0, true},
-		Fallback:   Fallback{12.5, 13},
+		Backend:  Backend{TLS: TLSVerify, ServerName: "db", ConnectTimeout: 8 * time.Second},
+		TLS:      TLS{Required: true},
+		Pool:     Pool{21, 3, 22 * time.Second, 23 * time.Second, 24 * time.Millisecond, 25, 26},
+		Routing:  Routing{PolicyLatency, "F0", 9 * time.Millisecond, 11 * time.Second, 0, ScopeProxy, 3 * time.Second, LostForget, .25, true},
+		Classes:  withLagLimits(builtIn(Routing{Wait: 9 * time.Millisecond, MaxWait: 11 * time.Second})),
+		Fallback: Fallback{12.5, 13},
+		Token: Token{Secrets: []Secret{NewSecret("0123456789abcdef")}, MaxKeys: 34, KeyTTL: 35 * time.Second, StoreDown: StoreRefuse,
+			Store: TokenStore{"r1:1, r2:2", "", true, "ru", NewSecret("env of M"), "", "M", NewSecret("spw"), TLSRequired, "",
+				"cw", "n1", []string{"n1", "n2"}, 401 * time.Millisecond, 102 * time.Millisecond}},
+		Brownout:   Brownout{34 * time.Second, 35 * time.Second, 36 * time.Second},
 		Classifier: Classifier{[]string{"f", "app.g"}, 140},
 		Limits:     Limits{15, 16 << 20, 17, 18 * time.Second, 19 * time.Second},
 		Log:        Log{"debug", LogJSON},

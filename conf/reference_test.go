@@ -22,9 +22,13 @@ func reference() string {
 	var b strings.Builder
 	section := ""
 	for _, o := range options {
-		table, name, _ := strings.Cut(o.key, ".")
+		table, name := split(o.key)
 		if table == "tls" && section == "monitor" { // where the example has it
-			writeUsers(&b)
+			writeTable(&b, usersKey, userOptions)
+		}
+		if table == "fallback" && section == "routing" {
+			writeTable(&b, classKey, classOptions)
+			writeTable(&b, ruleKey, ruleOptions)
 		}
 		if table != section {
 			fmt.Fprintf(&b, "\n### [%s]\n\n", table)
@@ -36,10 +40,16 @@ func reference() string {
 	return b.String() + "\n"
 }
 
-func writeUsers(b *strings.Builder) {
-	b.WriteString("\n### [[users]]\n\n")
+// split takes the table of a key off.
+func split(key string) (table, name string) {
+	i := strings.LastIndex(key, ".")
+	return key[:i], key[i+1:]
+}
+
+func writeTable[T any](b *strings.Builder, name string, table []option[T]) {
+	fmt.Fprintf(b, "\n### [[%s]]\n\n", name)
 	tableHead(b)
-	for _, o := range userOptions {
+	for _, o := range table {
 		writeRow(b, o.key, o.takes, o.def, o.doc, o.reload)
 	}
 }
@@ -105,11 +115,17 @@ func TestExample(t *testing.T) {
 		t.Errorf("with every option: %v", err)
 	}
 	for _, o := range options {
-		section, name, _ := strings.Cut(o.key, ".")
+		section, name := split(o.key)
 		checkExample(t, string(data), "["+section+"]", name, o.def)
 	}
 	for _, o := range userOptions {
 		checkExample(t, string(data), "[[users]]", o.key, o.def)
+	}
+	for _, o := range classOptions {
+		checkExample(t, string(data), "[[class]]", o.key, o.def)
+	}
+	for _, o := range ruleOptions {
+		checkExample(t, string(data), "[[rule]]", o.key, o.def)
 	}
 }
 

@@ -2,19 +2,29 @@ package conf
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
-// suggestion says what to write instead of an unknown key: the known one that
-// looks most like it, or the one of that name in another table.
-func suggestion(key string, ofUser bool) string {
-	if ofUser {
-		if near := nearest(key, keysOf(userOptions)); near != "" {
+// suggestion says what to write instead of an unknown key, which a problem
+// calls path: the known one that looks most like it, or the one of that name in
+// another table.
+func suggestion(key, path string) string {
+	for _, array := range []struct {
+		table, one string
+		keys       []string
+	}{
+		{usersKey, "a user", keysOf(userOptions)}, {classKey, "a class", keysOf(classOptions)}, {ruleKey, "a rule", keysOf(ruleOptions)},
+	} {
+		if !strings.HasPrefix(path, array.table+"[") {
+			continue
+		}
+		if near := nearest(key, array.keys); near != "" {
 			return fmt.Sprintf("did you mean %q?", near)
 		}
-		return "a user has " + strings.Join(keysOf(userOptions), ", ")
+		return array.one + " has " + strings.Join(array.keys, ", ")
 	}
-	known := append(keysOf(options), usersKey)
+	known := append(keysOf(options), usersKey, classKey, ruleKey)
 	for _, o := range options {
 		if section, _, ok := strings.Cut(o.key, "."); ok {
 			known = append(known, section)
@@ -25,6 +35,9 @@ func suggestion(key string, ofUser bool) string {
 	}
 	if near := sameName(key); near != "" {
 		return fmt.Sprintf("did you mean %q?", near)
+	}
+	if name := key[strings.LastIndexByte(key, '.')+1:]; slices.Contains(keysOf(classOptions), name) {
+		return fmt.Sprintf("write it in a class, [[%s]] %s; docs/classes.md", classKey, name)
 	}
 	return "remove it; docs/configuration.md lists all options"
 }

@@ -28,7 +28,11 @@
 //     timestamps explain a lag; they prove nothing.
 //   - The source is the writable node that the others replicate from, matched by
 //     server_uuid. When that is not clear there is none.
+//   - A member of a group (Group Replication) is what its own view of the group
+//     says, if that view has a majority; see group.go.
 //   - Not known means excluded.
+//   - Lag is judged per limit, over a window of samples (window.go, limits.go):
+//     a replica may be excluded for one limit and serve under another.
 //
 // All methods of Monitor may be called by any number of goroutines at once.
 //

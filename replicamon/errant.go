@@ -18,14 +18,14 @@ const aheadFor = 30 * time.Second
 // the replica alone.
 func (s *state) checkErrant(i int) {
 	n := s.nodes[i] // edited by the caller
-	if s.source < 0 || i == s.source || n.status == nil || len(n.status.channels) > 1 {
+	if s.source < 0 || i == s.source || !s.counts(i) || n.status == nil || len(n.status.channels) > 1 {
 		n.errant, n.suspect, n.ahead = gtid.Set{}, gtid.Set{}, time.Time{}
 		return
 	}
 	extra := n.pos.Subtract(s.history.latest.set)
 	both := extra.Intersect(n.suspect)
 	n.suspect = extra
-	own := ofUUID(both, s.nodes[s.source].uuid)
+	own := s.numbered(both)
 	n.errant = both.Subtract(own)
 	switch {
 	case own.IsEmpty():
@@ -38,6 +38,19 @@ func (s *state) checkErrant(i int) {
 // isAhead tells whether the node has long held what the source has not.
 func (n *node) isAhead() bool {
 	return !n.ahead.IsZero() && n.status != nil && n.status.asked.Sub(n.ahead) > aheadFor
+}
+
+// numbered returns the part of set that the source may have numbered.
+func (s *state) numbered(set gtid.Set) gtid.Set {
+	src := s.nodes[s.source]
+	if src.status == nil {
+		return ofUUID(set, src.uuid)
+	}
+	var own gtid.Set
+	for _, uuid := range src.status.numbers() {
+		own = own.Union(ofUUID(set, uuid))
+	}
+	return own
 }
 
 // ofUUID returns the part of s that the server uuid numbered, tagged or not.

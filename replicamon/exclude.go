@@ -6,6 +6,9 @@ import (
 	"causeway/backend"
 )
 
+// joiningPrefix begins the reasons that end by themselves.
+const joiningPrefix = "joining"
+
 // verdict gives node i's role, and why it serves nothing; "" if it may serve.
 // The first reason that holds is told. Texts hold no changing numbers: a text
 // that changes is logged as news.
@@ -14,11 +17,17 @@ func (s *state) verdict(i int) (backend.Role, string) {
 	if why := s.unfit(i); why != "" {
 		return role, why
 	}
+	if why := s.stray(i); why != "" {
+		return role, why
+	}
 	if role == backend.RoleSource {
 		return role, ""
 	}
 	if !n.status.isReplica() {
 		return role, s.rootless(i)
+	}
+	if why := s.inGroup(i); why != "" {
+		return role, why
 	}
 	if why := s.upstream(i, len(s.nodes)); why != "" {
 		return role, why
@@ -26,7 +35,10 @@ func (s *state) verdict(i int) (backend.Role, string) {
 	if why := s.filtered(i); why != "" {
 		return role, why
 	}
-	return role, s.unproved(i)
+	if why := s.unproved(i); why != "" {
+		return role, why
+	}
+	return role, s.unsure(i)
 }
 
 // unfit holds the reasons that concern any node, whatever its role.
@@ -43,18 +55,27 @@ func (s *state) unfit(i int) string {
 	if j := s.twin(i); j >= 0 {
 		return "duplicate: the same server_uuid as " + s.nodes[j].addr + "; the same server listed twice, or auto.cnf was copied"
 	}
+	if why := s.whyFenced(i); why != "" {
+		return why
+	}
 	if n.status == nil {
 		if n.statusError != "" {
 			return "unknown role: " + n.statusError
 		}
 		return "joining: its role is not known yet"
 	}
-	return n.status.refuseGTID()
+	if why := s.refuseGTID(i); why != "" {
+		return why
+	}
+	return n.status.group.refuse()
 }
 
 // rootless explains a node that is neither source nor replica.
 func (s *state) rootless(i int) string {
 	n := s.nodes[i]
+	if why := s.waitsToLead(i); why != "" {
+		return why
+	}
 	switch {
 	case n.status.readOnly:
 		return "no role: read only, and replicates from nowhere"
@@ -85,6 +106,9 @@ func (s *state) upstream(i, depth int) string {
 }
 
 func (s *state) upstreamOf(c channel, depth int) string {
+	if c.sourceUUID == "" && c.name == groupApplier {
+		return s.betweenPrimaries()
+	}
 	if c.sourceUUID == "" {
 		return "joining: it has not yet connected to " + c.source
 	}
@@ -105,7 +129,7 @@ func (s *state) upstreamOf(c channel, depth int) string {
 	}
 	up := s.nodes[j]
 	switch {
-	case !up.up || up.status == nil, s.source < 0:
+	case !up.up || up.status == nil, s.source < 0, s.aboutToLead(j):
 		return ""
 	case up.status.isReplica() && depth > 0:
 		return s.upstream(j, depth-1)

@@ -30,7 +30,9 @@ type fakeServer struct {
 	hung     bool          // takes connections and questions, answers nothing
 	changed  chan struct{} // closed at each change
 	asked    map[string]int
-	needs    []string // of each await
+	clockOff time.Duration // of its clock
+	needs    []string      // of each await
+	hints    []hint        // its replicas, as it tells
 }
 
 func newFake(uuid int, set string, change func(*status)) *fakeServer {
@@ -121,7 +123,7 @@ func (s *fakeSession) position(ctx context.Context) (position, error) {
 func (f *fakeServer) snapshot(asked time.Time) position {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return position{asked: asked, answered: time.Now(), uuid: f.uuid, executed: f.executed, readOnly: f.st.readOnly}
+	return position{asked: asked, answered: time.Now(), uuid: f.uuid, executed: f.executed, readOnly: f.st.readOnly, clock: time.Now().Add(f.clockOff)}
 }
 
 func (s *fakeSession) await(ctx context.Context, need gtid.Set, limit time.Duration) (position, error) {
@@ -174,6 +176,13 @@ func (s *fakeSession) defaults(ctx context.Context, _ []string) (map[string]stri
 
 func (s *fakeSession) held(ctx context.Context, connID uint32) (backend.Held, error) {
 	return backend.Held{UserLocks: connID == 7}, s.f.answer(ctx, s.born, "held")
+}
+
+func (s *fakeSession) replicas(ctx context.Context) ([]hint, error) {
+	err := s.f.answer(ctx, s.born, "replicas")
+	s.f.mu.Lock()
+	defer s.f.mu.Unlock()
+	return s.f.hints, err
 }
 
 func (s *fakeSession) close() {}

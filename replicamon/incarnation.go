@@ -56,15 +56,19 @@ func (n *node) beginLife(e answered) {
 // forget drops everything that belongs to a life; gen stays, for it only grows.
 func (n *node) forget() {
 	*n = node{
-		addr: n.addr, weight: n.weight, gen: n.gen, heard: n.heard, up: n.up, fails: n.fails, down: n.down,
+		site: n.site, known: n.known, gen: n.gen, heard: n.heard, up: n.up, fails: n.fails, down: n.down,
 		start: n.start, connID: n.connID, version: n.version, contact: n.contact,
-		posLag: -1, transport: -1, role: n.role, exclude: n.exclude, defaultsSeq: n.defaultsSeq,
+		posLag: -1, transport: -1, role: n.role, exclude: n.exclude, defaultsSeq: n.defaultsSeq, limits: n.limits, rules: n.rules, clock: n.clock,
 	}
+	n.distrust()
 }
 
 // grow takes in a position of the present life. Answers of two connections can
 // arrive in any order; both were true, so what is known only grows.
 func (n *node) grow(p position) {
+	if !n.pos.Contains(p.executed) && p.answered.After(n.posNew) {
+		n.older, n.olderNew, n.posNew = n.pos, n.posNew, p.answered
+	}
 	switch {
 	case n.posAsked.IsZero() || p.executed.Contains(n.pos):
 		n.pos = p.executed
@@ -77,18 +81,23 @@ func (n *node) grow(p position) {
 	if p.answered.After(n.posSeen) {
 		n.posSeen = p.answered
 	}
+	n.clock = n.clock.seen(p)
 }
 
 // setReadOnly notes what the position probe saw, and tells whether that
 // contradicts the last status: a promotion or a demotion should not wait for
 // the next one.
-func (n *node) setReadOnly(ro bool) (flipped bool) {
-	if n.status == nil || n.readOnly == ro {
+func (n *node) setReadOnly(p position) (flipped bool) {
+	if n.status == nil || p.asked.Before(n.roAsked) {
+		return false
+	}
+	n.roAsked = p.asked
+	if n.readOnly == p.readOnly {
 		return false
 	}
 	st := *n.status
-	st.readOnly = ro
-	n.status, n.readOnly = &st, ro
+	st.readOnly = p.readOnly
+	n.status, n.readOnly = &st, p.readOnly
 	return true
 }
 
@@ -102,19 +111,20 @@ func (s *state) sourceReborn(e answered) {
 		return
 	}
 	if s.history.known && !e.pos.executed.Contains(s.history.latest.set) {
-		s.beginEpoch(e.i, s.history.latest.set.Subtract(e.pos.executed))
+		s.beginEpoch(e.i, s.history.latest.set.Subtract(e.pos.executed), e.pos.answered)
 	}
 }
 
 // beginEpoch voids all tokens: the source no longer has the transactions lost,
 // and may give their numbers to others. A node that holds lost ones would seem
 // to cover the new ones, so it is barred until it was rebuilt.
-func (s *state) beginEpoch(source int, lost gtid.Set) {
+func (s *state) beginEpoch(source int, lost gtid.Set, at time.Time) {
 	s.epoch++
+	s.epochSince = at
 	s.history = history{}
 	for i := range s.nodes {
 		n := s.edit(i)
-		n.freshAsOf, n.posLag, n.transport = time.Time{}, -1, -1
+		n.freshAsOf, n.posLag, n.transport, n.sourceAt = time.Time{}, -1, -1, time.Time{}
 		n.target, n.hasTarget = gtid.Set{}, false
 		if i == source {
 			continue

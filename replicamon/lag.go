@@ -3,7 +3,6 @@ package replicamon
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"causeway/backend"
@@ -11,30 +10,31 @@ import (
 
 // lag explains how far a node is behind, for people and metrics.
 func (n *node) lag() backend.Lag {
-	l := backend.Lag{Position: n.posLag, Transport: n.transport, Apply: -1}
+	l := backend.Lag{Position: n.posLag, Transport: n.transport, Apply: -1,
+		ApplyP50: n.apply.p50, ApplyP95: n.apply.p95, ApplyP99: n.apply.p99,
+		SourceAt: n.sourceAt, ReceivedAt: n.receivedAt, OldAfter: n.rules.oldAfter, Failed: n.statusError,
+		ClockShift: n.shift, ShiftKnown: n.shiftKnown}
 	st := n.status
 	if st == nil {
 		return l
 	}
-	l.SampledAt = st.asked
-	l.Channels = len(st.channels)
+	l.SampledAt, l.Channels, l.Denied = st.asked, len(st.channels), st.denied
 	if len(st.channels) == 0 {
 		return l
 	}
 	l.IOThread, l.SQLThread = st.threads()
-	l.LastError = st.lastError()
+	l.LastError, l.IOError, l.SQLError = st.lastError(), st.ioError(), st.sqlError()
 	for _, c := range st.channels {
 		l.Delay = max(l.Delay, c.delay)
-	}
-	l.ReceivedUnapp = st.received().Subtract(n.pos).Count()
-	l.Workers = len(st.workers)
-	for _, w := range st.workers {
-		if w.applying != "" {
-			l.WorkersBusy++
-			l.OldestTrx = max(l.OldestTrx, w.applyingFor)
+		if c.receiving != "" {
+			l.Receiving = c.receiving
 		}
 	}
-	l.WorkerDetail = st.workerDetail()
+	l.ReceivedUnapp = n.received.Subtract(n.pos).Count()
+	if st.group != nil { // what waits for certification counts as received
+		l.ReceivedUnapp = max(l.ReceivedUnapp, st.group.unapplied) + st.group.queued
+	}
+	st.tellWorkers(&l)
 	l.Apply = n.applyLag(l.ReceivedUnapp, l.SQLThread)
 	return l
 }
@@ -73,28 +73,56 @@ func (st *status) lastError() string {
 	return ""
 }
 
+// sqlError is what stopped the applier. A worker's own text says more than the
+// coordinator's, which says that a worker stopped.
+func (st *status) sqlError() string {
+	for _, w := range st.workers {
+		if w.errText != "" {
+			return w.errText
+		}
+	}
+	for _, c := range st.channels {
+		if c.sqlError != "" {
+			return c.sqlError
+		}
+	}
+	return ""
+}
+
+func (st *status) ioError() string {
+	for _, c := range st.channels {
+		if c.ioError != "" {
+			return c.ioError
+		}
+	}
+	return ""
+}
+
 // applyLag is how long ago the oldest transaction that is received but not
-// applied was committed on its source, by the timestamps in the binary log; 0
-// if all is applied. It suffers when the hosts' clocks differ. -1: unknown.
+// applied was committed on its source, by the timestamps in the binary log less
+// what the clocks differ by; 0 if all is applied. -1: unknown.
 func (n *node) applyLag(unapplied uint64, sqlThread string) time.Duration {
+	if n.status.mode() == gtidsOff {
+		return n.ownLag()
+	}
 	oldest, applied := time.Duration(-1), time.Duration(-1)
 	for _, w := range n.status.workers {
 		if w.applying != "" {
-			oldest = max(oldest, w.applyingAge)
+			oldest = max(oldest, trueAge(w.applyingAge, n.shift))
 		}
-		if w.appliedAge >= 0 && (applied < 0 || w.appliedAge < applied) {
-			applied = w.appliedAge
+		if a := trueAge(w.appliedAge, n.shift); a >= 0 && (applied < 0 || a < applied) {
+			applied = a
 		}
 	}
 	switch {
 	case oldest >= 0:
-		return oldest
+		return n.bounded(oldest)
 	case unapplied == 0 && sqlThread == "Yes":
 		return 0
 	case unapplied == 0, len(n.status.workers) == 0:
 		return -1 // a stopped applier receives nothing that would tell
-	case unapplied == 1 && n.status.channels[0].queuedAge >= 0:
-		return n.status.channels[0].queuedAge
+	case unapplied == 1 && n.status.channels[0].queuedAge != noAge:
+		return n.bounded(trueAge(n.status.channels[0].queuedAge, n.shift))
 	case applied >= 0 && n.posLag >= 0:
 		return min(applied, n.posLag) // both are bounds from above
 	default:
@@ -102,17 +130,12 @@ func (n *node) applyLag(unapplied uint64, sqlThread string) time.Duration {
 	}
 }
 
-// workerDetail tells what the busy workers hold, the longest first.
-func (st *status) workerDetail() string {
-	busy := slices.DeleteFunc(slices.Clone(st.workers), func(w worker) bool { return w.applying == "" })
-	slices.SortFunc(busy, func(a, b worker) int { return int(b.applyingFor - a.applyingFor) })
-	var out []string
-	for _, w := range busy {
-		text := fmt.Sprintf("worker %d: %s for %s", w.id, w.applying, w.applyingFor.Round(time.Millisecond))
-		if w.retries > 0 {
-			text += fmt.Sprintf(" (retried %d times)", w.retries)
-		}
-		out = append(out, text)
+// bounded holds an age by timestamps against the position: what was committed
+// before the newest sample that the replica covers is applied. Timestamps say
+// more only where clocks are wrong, or where they are of another source.
+func (n *node) bounded(age time.Duration) time.Duration {
+	if n.freshAsOf.IsZero() {
+		return age
 	}
-	return strings.Join(out, "; ")
+	return min(age, max(0, n.status.answered.Sub(n.freshAsOf)))
 }

@@ -22,8 +22,8 @@ type lockProbe struct {
 // RELEASE_LOCK tells it to somebody who does not read the rows, and routines can
 // call them, and set variables, unseen.
 func (m *Monitor) Held(ctx context.Context, addr string, connID uint32) (backend.Held, error) {
-	i := m.index(addr)
-	if i < 0 {
+	n := m.View().Node(addr)
+	if n == nil {
 		return backend.Held{}, errors.New("no such server: " + addr)
 	}
 	ctx, cancel := context.WithTimeout(ctx, m.opts.Timeout)
@@ -31,7 +31,7 @@ func (m *Monitor) Held(ctx context.Context, addr string, connID uint32) (backend
 	p := &m.locks
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if gen := m.generation(i); p.s == nil || p.addr != addr || p.gen != gen {
+	if gen := n.Incarnation.Generation; p.s == nil || p.addr != addr || p.gen != gen {
 		p.drop()
 		s, err := m.dial(ctx, addr)
 		if err != nil {
@@ -51,6 +51,15 @@ func (p *lockProbe) drop() {
 		p.s.close()
 	}
 	p.s = nil
+}
+
+// forget closes the connection if it is to addr, which was taken out.
+func (p *lockProbe) forget(addr string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.addr == addr {
+		p.drop()
+	}
 }
 
 func (p *lockProbe) close() {

@@ -18,26 +18,34 @@ type Monitor struct {
 	log    zerolog.Logger
 	dial   dialer
 	view   atomic.Pointer[backend.View]
-	probes []*probes
+	probes atomic.Pointer[[]*probes] // of the nodes that there are, in no order
 	queue  waitQueue
-	fresh  freshCalls
 	locks  lockProbe
 	count  counters
 
 	mu    sync.Mutex // guards state and the order of publications
 	state state
-	live  []*backend.Live
+	live  []*backend.Live // in the order of the state's nodes
 	news  news
+	run   running
+	// removed are the addresses that an operator took out, with the server_uuid:
+	// discovery leaves them alone.
+	removed   map[string]string
+	discovery string // how it goes, in words; "": it is off
 }
 
-// probes are the handles of one node's goroutines.
+// probes are the handles of one node's goroutines. A node that was taken out and
+// put back has new ones.
 type probes struct {
-	i        int
 	addr     string
-	position chan struct{} // asks for a position probe now
-	status   chan struct{} // asks for a status probe now
-	watch    chan struct{} // somebody waits, or may be watched for again
-	redial   atomic.Bool   // the next position probe uses a new connection
+	named    bool               // addr has a name, which is resolved for each new connection
+	i        int                // its number in the state, -1: it was taken out; guarded by Monitor.mu
+	stop     context.CancelFunc // guarded by Monitor.mu; nil before they run
+	position chan struct{}      // asks for a position probe now
+	status   chan struct{}      // asks for a status probe now
+	watch    chan struct{}      // somebody waits, or may be watched for again
+	fresh    *freshCalls        // positions that somebody asks for
+	redial   atomic.Bool        // the next position probe uses a new connection
 }
 
 // New makes a monitor of o.Servers. Nothing is asked before Run.
@@ -47,6 +55,9 @@ func New(o Options, log zerolog.Logger, reg prometheus.Registerer) (*Monitor, er
 		return nil, err
 	}
 	m := newMonitor(o, log, dialMySQL(o))
+	if err := m.openRecord(); err != nil {
+		return nil, err
+	}
 	if reg != nil {
 		if err := reg.Register(collector{m}); err != nil {
 			return nil, err
@@ -56,14 +67,14 @@ func New(o Options, log zerolog.Logger, reg prometheus.Registerer) (*Monitor, er
 }
 
 func newMonitor(o Options, log zerolog.Logger, dial dialer) *Monitor {
-	m := &Monitor{opts: o, log: log, dial: dial, state: newState(o)}
+	m := &Monitor{opts: o, log: log, dial: dial, state: newState(o), removed: map[string]string{}}
+	list := make([]*probes, len(o.Servers))
 	for i, addr := range o.Servers {
 		m.live = append(m.live, &backend.Live{})
-		m.probes = append(m.probes, &probes{i: i, addr: addr,
-			position: make(chan struct{}, 1), status: make(chan struct{}, 1), watch: make(chan struct{}, 1)})
+		list[i] = newProbes(i, addr)
 	}
+	m.probes.Store(&list)
 	m.queue.limit = o.MaxWaiters
-	m.fresh.init()
 	m.view.Store(buildView(&m.state, &m.state, nil, m.live))
 	return m
 }
@@ -75,12 +86,12 @@ func (m *Monitor) View() *backend.View { return m.view.Load() }
 // ended. Those who wait then are let go, not covered. Call it once.
 func (m *Monitor) Run(ctx context.Context) error {
 	var wg sync.WaitGroup
-	for _, p := range m.probes {
-		wg.Go(func() { m.runPosition(ctx, p) })
-		wg.Go(func() { m.runStatus(ctx, p) })
-		wg.Go(func() { m.runWatch(ctx, p) })
+	m.startProbes(ctx, &wg)
+	if m.opts.Discover {
+		wg.Go(func() { m.runDiscovery(ctx) })
 	}
-	wg.Go(func() { m.runFresh(ctx) })
+	<-ctx.Done()
+	m.endProbes()
 	wg.Wait()
 	m.queue.close()
 	m.locks.close()
@@ -96,24 +107,34 @@ func (m *Monitor) Report(addr string, generation uint64, why string) {
 	if n == nil || n.Incarnation.Generation != generation {
 		return
 	}
-	for _, p := range m.probes {
-		if p.addr == addr {
-			m.count.reports.Add(1)
-			p.redial.Store(true)
-			kick(p.position)
-		}
+	if p := m.probesOf(addr); p != nil {
+		m.count.reports.Add(1)
+		p.redial.Store(true)
+		kick(p.position)
 	}
 	m.log.Debug().Str("node", addr).Str("why", why).Msg("a session reports a node; probing it")
 }
 
 // apply takes an event in and publishes what follows from it. It is short: the
 // watch calls it up to a thousand times a second.
-func (m *Monitor) apply(e event) {
+// What a probe of a node says that was taken out meanwhile is no news.
+func (m *Monitor) apply(p *probes, e event) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	old := m.state
+	if p.i >= 0 {
+		m.publish(m.state, m.view.Load(), e.numbered(p.i))
+	}
+}
+
+// publish makes old, of which prev is the picture, what it is after e. Both have
+// the same nodes as m.live.
+func (m *Monitor) publish(old state, prev *backend.View, e event) {
 	m.state = old.next(e)
-	v := buildView(&m.state, &old, m.view.Load(), m.live)
+	if m.state.record != old.record {
+		m.save()
+	}
+	v := buildView(&m.state, &old, prev, m.live)
+	v.Discovery = m.discovery
 	m.view.Store(v)
 	m.news.tell(m.log, &m.state, &old)
 	m.react(&old)
@@ -126,17 +147,29 @@ func (m *Monitor) apply(e event) {
 
 // react asks for the probes that a change calls for.
 func (m *Monitor) react(old *state) {
-	for i, n := range m.state.nodes {
-		was := old.nodes[i]
+	if old.sourceUp() && !m.state.sourceUp() {
+		m.kickStatuses() // who takes its place is to be seen at once
+	}
+	for _, p := range *m.probes.Load() {
+		n, was := m.state.nodes[p.i], old.nodes[p.i]
 		if n == was {
 			continue
 		}
-		if n.gen != was.gen || n.readOnly != was.readOnly || n.up && !was.up {
-			kick(m.probes[i].status)
+		if n.gen != was.gen || n.readOnly != was.readOnly || n.up && !was.up || was.joining && !n.joining {
+			kick(p.status)
+		}
+		if n.viewID() != was.viewID() {
+			m.kickStatuses() // what one member has noticed concerns all
 		}
 		if n.exclude != was.exclude && n.exclude == "" {
-			kick(m.probes[i].watch)
+			kick(p.watch)
 		}
+	}
+}
+
+func (m *Monitor) kickStatuses() {
+	for _, p := range *m.probes.Load() {
+		kick(p.status)
 	}
 }
 
@@ -153,10 +186,6 @@ func (m *Monitor) movedNodes(old *state, v *backend.View) []*backend.Node {
 		}
 	}
 	return moved
-}
-
-func (m *Monitor) generation(i int) uint64 {
-	return m.View().Nodes[i].Incarnation.Generation
 }
 
 // kick asks the reader of ch to act now; asking twice is asking once.
@@ -176,13 +205,4 @@ func pause(ctx context.Context, d time.Duration, ch <-chan struct{}) {
 	case <-t.C:
 	case <-ch:
 	}
-}
-
-func (m *Monitor) index(addr string) int {
-	for _, p := range m.probes {
-		if p.addr == addr {
-			return p.i
-		}
-	}
-	panic("BUG: a node of the view is not among the servers: " + addr)
 }

@@ -190,7 +190,17 @@ func TestRefusedVersion(t *testing.T) {
 }
 
 func TestMetrics(t *testing.T) {
-	bubble(t, Options{}, func(t *testing.T, c *fakeCluster) {
+	bubble(t, Options{LagLimits: []LagLimit{{Name: "F1", P95: time.Second}}}, func(t *testing.T, c *fakeCluster) {
+		c.server("c").set(func(f *fakeServer) { f.clockOff = 3 * time.Second })
+		for range 50 {
+			c.live[1].Times.Add(999 * time.Microsecond)
+		}
+		c.until(t, func(v *backend.View) bool {
+			return v.Replicas[0].QueryP95 > 0 && v.Replicas[1].Clock.Offset > time.Second
+		})
+		c.until(t, func(v *backend.View) bool {
+			return v.Replicas[0].Limits[0].Share == 100 && v.Replicas[1].Limits[0].Share == 100
+		})
 		reg := prometheus.NewPedanticRegistry()
 		if err := reg.Register(collector{c.Monitor}); err != nil {
 			t.Fatal(err)
@@ -213,7 +223,11 @@ func TestMetrics(t *testing.T) {
 			"causeway_node_role a source": 1, "causeway_node_role a replica": 0, "causeway_node_role b replica": 1,
 			"causeway_node_up a": 1, "causeway_node_usable b": 1, "causeway_replica_io_running b": 1,
 			"causeway_replica_sql_running c": 1, "causeway_replica_position_lag_seconds b": 0,
-			"causeway_replica_apply_lag_seconds b": 0, "causeway_replica_pool_excluded_count": 0,
+			"causeway_replica_apply_lag_seconds b 0.5": 0, "causeway_replica_apply_lag_seconds b 0.95": 0,
+			"causeway_replica_apply_lag_seconds c 0.99": 0, "causeway_node_clock_offset_seconds c": 3,
+			"causeway_node_clock_offset_seconds a": 0, "causeway_replica_query_latency_seconds b 0.95": 0.001024,
+			"causeway_replica_transport_lag_seconds b": 0, "causeway_oldest_replay_age_seconds b": 0, "causeway_replica_workers_busy b": 0, "causeway_replica_worker_blocked_seconds b": 0,
+			"causeway_replica_pool_excluded_count all": 0, "causeway_replica_pool_excluded_count F1": 0,
 			"causeway_node_position_transactions c": 10, "causeway_source_epoch": 0,
 			"causeway_probe_failures_total position": 0, "causeway_watch_waiters": 0,
 		} {

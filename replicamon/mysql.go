@@ -194,6 +194,9 @@ func (s *mysqlSession) status(ctx context.Context) (status, error) {
 	if err != nil {
 		return st, err
 	}
+	if err := s.askGroup(ctx, &st); err != nil {
+		return st, err
+	}
 	if rows, err = s.query(ctx, binlogSQL(st.version)); err != nil {
 		return st, err
 	}
@@ -247,6 +250,14 @@ func (s *mysqlSession) held(ctx context.Context, connID uint32) (backend.Held, e
 	}
 	vars, err := strconv.Atoi(rows[0]["vars"])
 	return backend.Held{UserLocks: rows[0]["locks"] != "0", UserVars: vars}, err
+}
+
+func (s *mysqlSession) replicas(ctx context.Context) ([]hint, error) {
+	rows, err := s.query(ctx, "SHOW REPLICAS")
+	if err != nil {
+		return nil, err
+	}
+	return readHints(rows), nil
 }
 
 func (s *mysqlSession) close() { _ = s.conn.Close() }

@@ -11,6 +11,7 @@ const (
 	slowestRetry = time.Second           // between two tries at a node that is down
 	refusedRetry = 5 * time.Second       // at one that is of no use
 	statusRetry  = 10 * time.Second      // at one whose SHOW REPLICA STATUS hangs
+	nameHolds    = 30 * time.Second      // before a node given by name is looked up again
 )
 
 // positionProbe is the state of one node's position goroutine.
@@ -18,7 +19,8 @@ type positionProbe struct {
 	m     *Monitor
 	p     *probes
 	s     session
-	fresh *life // of s, until an answer over s was taken in
+	since time.Time // of s
+	fresh *life     // of s, until an answer over s was taken in
 	fails int
 }
 
@@ -27,10 +29,19 @@ func (m *Monitor) runPosition(ctx context.Context, p *probes) {
 	defer probe.drop()
 	for ctx.Err() == nil {
 		began := time.Now()
-		wait := probe.round(ctx)
+		wait := m.hurried(probe.round(ctx))
 		pause(ctx, time.Until(began.Add(wait)), p.position)
 		pause(ctx, time.Until(began.Add(kickGap)), nil)
 	}
+}
+
+// hurried shortens the time to the next probe while no source serves: writes
+// wait for whoever becomes writable. Probes that hang or are refused keep theirs.
+func (m *Monitor) hurried(wait time.Duration) time.Duration {
+	if wait > slowestRetry || m.View().Source.Usable() {
+		return wait
+	}
+	return min(wait, m.opts.PositionInterval)
 }
 
 // round asks once, over a new connection if the old one broke, and tells how
@@ -38,8 +49,8 @@ func (m *Monitor) runPosition(ctx context.Context, p *probes) {
 func (q *positionProbe) round(ctx context.Context) time.Duration {
 	ctx, cancel := context.WithTimeout(ctx, q.m.opts.Timeout)
 	defer cancel()
-	if q.p.redial.Swap(false) {
-		q.drop()
+	if q.p.redial.Swap(false) || q.s != nil && q.p.named && time.Since(q.since) > nameHolds {
+		q.drop() // a name may lead elsewhere by now: only a new connection tells
 	}
 	old := q.s != nil
 	refused, err := q.ask(ctx)
@@ -52,7 +63,7 @@ func (q *positionProbe) round(ctx context.Context) time.Duration {
 		return 0 // stopping: what failed says nothing
 	case err != nil:
 		q.m.count.failures[probePosition].Add(1)
-		q.m.apply(failed{i: q.p.i, kind: kindOf(err), text: err.Error()})
+		q.m.apply(q.p, failed{kind: kindOf(err), text: err.Error()})
 		q.fails++
 		return min(slowestRetry, q.m.opts.PositionInterval<<min(q.fails-1, 10))
 	case refused:
@@ -73,12 +84,13 @@ func (q *positionProbe) ask(ctx context.Context) (refused bool, err error) {
 		if q.s, err = q.m.dial(ctx, q.p.addr); err != nil {
 			return false, err
 		}
+		q.since = time.Now()
 		l, err := q.s.life(ctx)
 		if err != nil {
 			return false, err
 		}
 		if why := refuseVersion(l.version); why != "" {
-			q.m.apply(refusal{i: q.p.i, text: why})
+			q.m.apply(q.p, refusal{text: why})
 			return true, nil
 		}
 		q.fresh = &l
@@ -87,7 +99,7 @@ func (q *positionProbe) ask(ctx context.Context) (refused bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	q.m.apply(answered{i: q.p.i, life: q.fresh, pos: pos})
+	q.m.apply(q.p, answered{life: q.fresh, pos: pos})
 	q.fresh = nil
 	return false, nil
 }
@@ -115,7 +127,7 @@ func (m *Monitor) runStatus(ctx context.Context, p *probes) {
 	defer probe.drop()
 	for ctx.Err() == nil {
 		began := time.Now()
-		wait := probe.round(ctx)
+		wait := m.hurried(probe.round(ctx))
 		pause(ctx, time.Until(began.Add(wait)), p.status)
 		pause(ctx, time.Until(began.Add(kickGap)), nil)
 	}
@@ -124,7 +136,12 @@ func (m *Monitor) runStatus(ctx context.Context, p *probes) {
 // round asks once. A node without a position yet is left alone: its status
 // could not be tied to a life.
 func (q *statusProbe) round(ctx context.Context) time.Duration {
-	n := q.m.View().Nodes[q.p.i]
+	n := q.m.View().Node(q.p.addr)
+	if n == nil { // taken out: the goroutine ends
+		q.drop()
+		return q.m.opts.Interval
+	}
+	n.Live.Times.Refresh(time.Now())
 	gen := n.Incarnation.Generation
 	if !n.Up || gen == 0 || n.Incarnation.ServerUUID == "" {
 		q.drop()
@@ -147,7 +164,7 @@ func (q *statusProbe) round(ctx context.Context) time.Duration {
 	}
 	if err != nil {
 		q.m.count.failures[probeStatus].Add(1)
-		q.m.apply(statusFailed{i: q.p.i, gen: gen, text: err.Error()})
+		q.m.apply(q.p, statusFailed{gen: gen, text: err.Error(), at: time.Now()})
 		q.fails++
 		// A statement that hangs stays on the server: do not pile them up.
 		return min(statusRetry, q.m.opts.Interval<<min(q.fails-1, 10))
@@ -171,14 +188,14 @@ func (q *statusProbe) ask(ctx context.Context, gen uint64) (err error) {
 	if err != nil {
 		return err
 	}
-	if st.uuid != q.m.View().Nodes[q.p.i].Incarnation.ServerUUID {
+	if n := q.m.View().Node(q.p.addr); n == nil || st.uuid != n.Incarnation.ServerUUID {
 		// The address leads elsewhere by now: let the position probe find out.
 		q.drop()
 		q.p.redial.Store(true)
 		kick(q.p.position)
 		return nil
 	}
-	q.m.apply(statusAnswered{i: q.p.i, gen: gen, st: st})
+	q.m.apply(q.p, statusAnswered{gen: gen, st: st})
 	if q.defaultsOf == gen && time.Since(q.defaultsAt) < q.m.opts.DefaultsInterval {
 		return nil
 	}
@@ -187,7 +204,7 @@ func (q *statusProbe) ask(ctx context.Context, gen uint64) (err error) {
 		return err
 	}
 	q.defaultsAt, q.defaultsOf = time.Now(), gen
-	q.m.apply(defaultsAnswered{i: q.p.i, gen: gen, vars: vars})
+	q.m.apply(q.p, defaultsAnswered{gen: gen, vars: vars})
 	return nil
 }
 

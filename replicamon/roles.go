@@ -14,7 +14,10 @@ const maxSources = 32
 // judge finds the source and gives every node its role and its exclusion. It
 // runs when something that matters for them has changed.
 func (s state) judge() state {
+	s.meet()
 	s.chooseSource()
+	s.noteMode()
+	s.liftFences()
 	for i, n := range s.nodes {
 		role, exclude := s.verdict(i)
 		if n.role != role || n.exclude != exclude {
@@ -39,7 +42,7 @@ func (s *state) chooseSource() {
 	}
 	s.unclear = unclear
 	if i < 0 && unclear == "" {
-		s.unclear = "no server is writable"
+		s.unclear = s.noWritable()
 	}
 	if i != s.source || i >= 0 && s.nodes[i].uuid != s.sourceUUID {
 		s.setSource(i)
@@ -49,7 +52,10 @@ func (s *state) chooseSource() {
 // pending tells whether some node may yet turn out to be anything: choosing
 // before it is heard could choose the wrong one of two writable nodes.
 func (s *state) pending() bool {
-	for _, n := range s.nodes {
+	for i, n := range s.nodes {
+		if !s.counts(i) {
+			continue // whatever it is, it cannot lead
+		}
 		if !n.heard || n.up && n.refused == "" && n.status == nil && !n.statusTried {
 			return true
 		}
@@ -60,23 +66,27 @@ func (s *state) pending() bool {
 // mayLead tells whether node i can be written to, as far as is known.
 func (s *state) mayLead(i int) bool {
 	n := s.nodes[i]
-	return n.up && n.refused == "" && n.status != nil && n.status.refuseGTID() == "" && !n.status.readOnly &&
-		s.twin(i) < 0
+	return n.up && s.counts(i) && n.refused == "" && n.status != nil && s.refuseGTID(i) == "" && !n.status.readOnly &&
+		n.status.group.refuse() == "" && s.twin(i) < 0 && !s.fenced(i) && !s.backlogged(i)
 }
 
 // leader picks the source among the writable nodes. -1 with words: it is not
 // clear; without: there is none.
 //
-// A writable node without a replication channel comes first; of several, the
-// one that others replicate from. Only if there is none, one that has channels
+// A fenced node is never among them. One that an operator named is it. Else a
+// writable node without a replication channel comes first; see contend for
+// several. Only if there is none, one that has channels
 // but leads in fact: others follow it, and its own channels are stopped
 // (promoted, not yet cleaned) or form a ring.
 func (s *state) leader() (int, string) {
+	if i := s.byUUID(s.chosen); i >= 0 && s.mayLead(i) && !s.nodes[i].status.active() {
+		return i, ""
+	}
 	var plain, channelled []int
 	for i, n := range s.nodes {
 		switch {
 		case !s.mayLead(i):
-		case !n.status.isReplica():
+		case !n.status.isReplica() && n.status.group.mayLead():
 			plain = append(plain, i)
 		case s.followers(i) > 0 && s.leadsInFact(i):
 			channelled = append(channelled, i)
@@ -86,21 +96,79 @@ func (s *state) leader() (int, string) {
 	if len(candidates) == 0 {
 		candidates = channelled
 	}
+	s.blurred = false
 	if len(candidates) > 1 {
-		followed := slices.DeleteFunc(slices.Clone(candidates), func(i int) bool { return s.followers(i) == 0 })
-		if len(followed) != 1 {
+		i := s.contend(candidates)
+		switch {
+		case i < 0 && s.blurred:
+			return -1, "more than one server is writable, and what they have executed is being compared: " + s.addrs(candidates)
+		case i < 0:
 			return -1, "more than one server is writable: " + s.addrs(candidates)
 		}
-		candidates = followed
+		candidates = []int{i}
 	}
 	if len(candidates) == 0 {
-		return -1, ""
+		return -1, s.multiPrimary()
 	}
 	i := candidates[0]
 	if s.stranger(i) {
 		return -1, "the only writable server " + s.nodes[i].addr + " has none of this cluster's transactions"
 	}
+	if why := s.ambiguous(i); why != "" {
+		return -1, why
+	}
 	return i, ""
+}
+
+// contend picks one of several writable nodes: the one that has executed all
+// that each other has, and more; else the only one that others replicate from.
+// -1: neither is clear, or not yet. The nodes were not asked at the same time,
+// so one seems to lack what it has got since: only a question sent after the
+// other's answer proves a lack. Until that is so the source stays the source if
+// all others seem to be behind it, and else there is none.
+func (s *state) contend(candidates []int) int {
+	s.blurred = s.isBlurred(candidates)
+	for _, i := range candidates {
+		if s.aheadOfAll(i, candidates) && (!s.blurred || i == s.source) {
+			return i
+		}
+	}
+	if s.blurred {
+		return -1
+	}
+	followed := slices.DeleteFunc(slices.Clone(candidates), func(i int) bool { return s.followers(i) == 0 })
+	if len(followed) != 1 {
+		return -1
+	}
+	return followed[0]
+}
+
+func (s *state) isBlurred(candidates []int) bool {
+	for _, i := range candidates {
+		for _, j := range candidates {
+			if a, b := s.nodes[i], s.nodes[j]; !a.pos.Contains(b.pos) && !a.provablyLacks(b) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// provablyLacks tells whether n has not got something that o had before n was
+// asked. The last but one position of o counts too: one that takes writes has a
+// new one with every answer.
+func (n *node) provablyLacks(o *node) bool {
+	return !n.pos.Contains(o.pos) && !n.posAsked.Before(o.posNew) || !n.pos.Contains(o.older) && !n.posAsked.Before(o.olderNew)
+}
+
+func (s *state) aheadOfAll(i int, candidates []int) bool {
+	pos := s.nodes[i].pos
+	for _, j := range candidates {
+		if other := s.nodes[j].pos; j != i && (!pos.Contains(other) || other.Contains(pos)) {
+			return false
+		}
+	}
+	return true
 }
 
 // followers counts the nodes that replicate from node i by their last status,
@@ -108,7 +176,7 @@ func (s *state) leader() (int, string) {
 func (s *state) followers(i int) int {
 	count := 0
 	for j, n := range s.nodes {
-		if j != i && n.follows(s.nodes[i].uuid) {
+		if j != i && s.counts(j) && n.follows(s.nodes[i].uuid) {
 			count++
 		}
 	}
@@ -148,6 +216,12 @@ func (s *state) twin(i int) int {
 		if j == i || !o.up || !sameUUID(o.uuid, n.uuid) {
 			continue
 		}
+		if own, other := s.counts(i), s.counts(j); own != other {
+			if other {
+				return j
+			}
+			continue
+		}
 		if o.claim() > n.claim() || o.claim() == n.claim() && j < i {
 			return j
 		}
@@ -173,12 +247,15 @@ func (s *state) setSource(i int) {
 	n := s.nodes[i]
 	same := sameUUID(n.uuid, s.sourceUUID)
 	if known := s.history.latest.set; (same || n.addr == s.sourceAddr) && !n.pos.Contains(known) {
-		s.beginEpoch(i, known.Subtract(n.pos)) // reset, or restored from a backup
+		s.beginEpoch(i, known.Subtract(n.pos), n.contact) // reset, or restored from a backup
 	}
 	if !same {
 		s.newSource()
+		s.promoted(i)
 	}
 	s.sourceUUID, s.sourceAddr = n.uuid, n.addr
+	s.noteMode()
+	s.remember()
 	if !slices.Contains(s.sources, n.uuid) {
 		s.sources = append(slices.Clone(s.sources[max(0, len(s.sources)+1-maxSources):]), n.uuid)
 	}
@@ -195,6 +272,11 @@ func (s *state) newSource() {
 			n.target, n.hasTarget = gtid.Set{}, false
 		}
 	}
+}
+
+// sourceUp tells whether there is a source that serves.
+func (s *state) sourceUp() bool {
+	return s.source >= 0 && s.nodes[s.source].up && s.nodes[s.source].exclude == ""
 }
 
 func (s *state) byUUID(uuid string) int {
@@ -217,7 +299,7 @@ func (s *state) role(i int) backend.Role {
 	switch {
 	case i == s.source:
 		return backend.RoleSource
-	case n.status != nil && n.status.isReplica() && n.refused == "" && s.twin(i) < 0:
+	case n.status != nil && s.counts(i) && n.status.isReplica() && n.status.group.refuse() == "" && n.refused == "" && s.twin(i) < 0:
 		return backend.RoleReplica
 	default:
 		return backend.RoleUnknown

@@ -2,6 +2,7 @@ package replicamon
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -15,7 +16,8 @@ type row map[string]string
 // The statements of the status probe. Ages are computed by the server that
 // holds the timestamps; a zero timestamp gives NULL.
 const (
-	positionSQL = "SELECT @@global.gtid_executed AS executed, @@global.server_uuid AS uuid, @@global.read_only AS ro"
+	positionSQL = "SELECT @@global.gtid_executed AS executed, @@global.server_uuid AS uuid, @@global.read_only AS ro, @@global.gtid_mode AS gtid_mode," +
+		" UNIX_TIMESTAMP(NOW(6)) AS clock"
 
 	nodeSQL = "SELECT @@global.server_uuid AS uuid, @@global.version AS version, @@global.read_only AS ro," +
 		" @@global.super_read_only AS sro, @@global.gtid_mode AS gtid_mode," +
@@ -25,7 +27,7 @@ const (
 	replicaSQL = "SHOW REPLICA STATUS"
 
 	connectionSQL = "SELECT CHANNEL_NAME AS channel, TIMESTAMPDIFF(MICROSECOND," +
-		" LAST_QUEUED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP, NOW(6)) AS queued_age" +
+		" LAST_QUEUED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP, NOW(6)) AS queued_age, QUEUEING_TRANSACTION AS receiving" +
 		" FROM performance_schema.replication_connection_status"
 
 	workerSQL = "SELECT CHANNEL_NAME AS channel, WORKER_ID AS id, SERVICE_STATE AS state," +
@@ -33,8 +35,9 @@ const (
 		" APPLYING_TRANSACTION_RETRIES_COUNT AS retries," +
 		" TIMESTAMPDIFF(MICROSECOND, APPLYING_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP, NOW(6)) AS applying_age," +
 		" TIMESTAMPDIFF(MICROSECOND, APPLYING_TRANSACTION_START_APPLY_TIMESTAMP, NOW(6)) AS applying_for," +
-		" TIMESTAMPDIFF(MICROSECOND, LAST_APPLIED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP, NOW(6)) AS applied_age" +
-		" FROM performance_schema.replication_applier_status_by_worker"
+		" TIMESTAMPDIFF(MICROSECOND, LAST_APPLIED_TRANSACTION_ORIGINAL_COMMIT_TIMESTAMP, NOW(6)) AS applied_age, t.PROCESSLIST_STATE AS doing" +
+		" FROM performance_schema.replication_applier_status_by_worker w" +
+		" LEFT JOIN performance_schema.threads t ON t.THREAD_ID = w.THREAD_ID"
 )
 
 // awaitSQL asks for need and, in the same statement, for the position: MySQL
@@ -70,7 +73,7 @@ func readPosition(rows []row) (position, error) {
 	if uuid == "" {
 		return position{}, fmt.Errorf("position: no server_uuid")
 	}
-	return position{uuid: uuid, executed: set, readOnly: rows[0]["ro"] != "0"}, nil
+	return position{uuid: uuid, executed: set, readOnly: rows[0]["ro"] != "0", gtidMode: rows[0]["gtid_mode"], clock: unixTime(rows[0]["clock"])}, nil
 }
 
 func (st *status) readNode(rows []row) error {
@@ -89,9 +92,15 @@ func (st *status) readNode(rows []row) error {
 
 func (st *status) readReplica(rows []row) error {
 	for _, r := range rows {
+		if r["Channel_Name"] == groupApplier || r["Channel_Name"] == groupRecovery {
+			continue // see group.channel
+		}
 		received, err := gtid.Parse(r["Retrieved_Gtid_Set"])
 		if err != nil {
 			return fmt.Errorf("Retrieved_Gtid_Set: %w", err)
+		}
+		if st.gtidMode == modeOff {
+			received = gtid.Set{} // from when it had GTIDs
 		}
 		delay, _ := strconv.Atoi(r["SQL_Delay"])
 		st.channels = append(st.channels, channel{
@@ -105,7 +114,9 @@ func (st *status) readReplica(rows []row) error {
 			delay:      time.Duration(delay) * time.Second,
 			filter:     words(r, filterColumns),
 			received:   received,
-			queuedAge:  -1,
+			behind:     seconds(r, "Seconds_Behind_Source"),
+			sqlState:   r["Replica_SQL_Running_State"],
+			queuedAge:  noAge,
 		})
 	}
 	return nil
@@ -127,7 +138,8 @@ func (st *status) readConnections(rows []row) {
 	for _, r := range rows {
 		for i := range st.channels {
 			if st.channels[i].name == r["channel"] {
-				st.channels[i].queuedAge = age(r, "queued_age")
+				st.channels[i].queuedAge = signedAge(r, "queued_age")
+				st.channels[i].receiving = r["receiving"]
 			}
 		}
 	}
@@ -135,14 +147,17 @@ func (st *status) readConnections(rows []row) {
 
 func (st *status) readWorkers(rows []row) {
 	for _, r := range rows {
+		if r["channel"] == groupRecovery {
+			continue
+		}
 		id, _ := strconv.Atoi(r["id"])
 		retries, _ := strconv.Atoi(r["retries"])
 		w := worker{
 			channel: r["channel"], id: id, running: r["state"] == "ON",
 			errText:  numbered(r["errno"], r["error"]),
 			applying: r["applying"], retries: retries,
-			applyingAge: age(r, "applying_age"), applyingFor: age(r, "applying_for"),
-			appliedAge: age(r, "applied_age"),
+			applyingAge: signedAge(r, "applying_age"), applyingFor: age(r, "applying_for"),
+			appliedAge: signedAge(r, "applied_age"), doing: r["doing"],
 		}
 		st.workers = append(st.workers, w)
 	}
@@ -166,14 +181,47 @@ func numbered(errno, text string) string {
 	return errno + ": " + text
 }
 
-// age reads a number of microseconds; clocks that differ can make it negative,
-// which is no age.
-func age(r row, column string) time.Duration {
-	us, err := strconv.ParseInt(r[column], 10, 64)
+// seconds reads a whole number of seconds; -1: there is none.
+func seconds(r row, column string) time.Duration {
+	n, err := strconv.ParseUint(r[column], 10, 31)
 	if err != nil {
 		return -1
 	}
-	return max(0, time.Duration(us)*time.Microsecond)
+	return time.Duration(n) * time.Second
+}
+
+// noAge is the age of what has none.
+const noAge = time.Duration(math.MinInt64)
+
+// signedAge reads a number of microseconds. An age by another host's clock can
+// be negative; what the clocks differ by is taken off later, by trueAge.
+func signedAge(r row, column string) time.Duration {
+	us, err := strconv.ParseInt(r[column], 10, 64)
+	if err != nil {
+		return noAge
+	}
+	return time.Duration(us) * time.Microsecond
+}
+
+// trueAge takes off how far the clock that told the present is ahead of the one
+// that told the past; -1: there is no age.
+func trueAge(d, ahead time.Duration) time.Duration {
+	if d == noAge {
+		return -1
+	}
+	return max(0, d-ahead)
+}
+
+// age reads an age by one clock; -1: there is none.
+func age(r row, column string) time.Duration { return trueAge(signedAge(r, column), 0) }
+
+// unixTime reads seconds since 1970 with microseconds; zero: not understood.
+func unixTime(text string) time.Time {
+	seconds, err := strconv.ParseFloat(text, 64)
+	if err != nil || seconds <= 0 {
+		return time.Time{}
+	}
+	return time.UnixMicro(int64(math.Round(seconds * 1e6)))
 }
 
 // heldSQL asks what a connection holds for itself.

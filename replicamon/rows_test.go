@@ -52,8 +52,8 @@ func TestReadStatus(t *testing.T) {
 	})
 	want := []channel{
 		{sourceUUID: u(1), source: "h:3306", io: "Connecting", sql: "Yes", ioError: "2003: Can't connect", delay: 5 * time.Second,
-			filter: "Replicate_Do_DB=x, Replicate_Wild_Ignore_Table=y.%", received: gs("1:1-9"), queuedAge: -1},
-		{name: "two", sourceUUID: u(3), source: ":", io: "No", sql: "No", filter: "Replicate_Ignore_Server_Ids=7", queuedAge: 1500 * time.Microsecond},
+			filter: "Replicate_Do_DB=x, Replicate_Wild_Ignore_Table=y.%", received: gs("1:1-9"), behind: -1, queuedAge: noAge},
+		{name: "two", sourceUUID: u(3), source: ":", io: "No", sql: "No", filter: "Replicate_Ignore_Server_Ids=7", behind: -1, queuedAge: 1500 * time.Microsecond},
 	}
 	if !reflect.DeepEqual(st.channels, want) {
 		t.Errorf("%+v", st.channels)
@@ -62,8 +62,8 @@ func TestReadStatus(t *testing.T) {
 		t.Error(st.filters())
 	}
 	workers := []worker{
-		{id: 1, running: true, applying: u(1) + ":10", retries: 2, applyingAge: 2 * time.Second, applyingFor: 0, appliedAge: -1},
-		{id: 2, errText: "1062: Duplicate entry", applyingAge: -1, applyingFor: -1, appliedAge: 3 * time.Second},
+		{id: 1, running: true, applying: u(1) + ":10", retries: 2, applyingAge: 2 * time.Second, applyingFor: 0, appliedAge: noAge},
+		{id: 2, errText: "1062: Duplicate entry", applyingAge: noAge, applyingFor: -1, appliedAge: 3 * time.Second},
 	}
 	if !reflect.DeepEqual(st.workers, workers) {
 		t.Errorf("%+v", st.workers)
@@ -103,8 +103,8 @@ func TestDefaultsSQL(t *testing.T) {
 
 func TestApplyLag(t *testing.T) {
 	busy := worker{applying: "x", applyingAge: 3 * time.Second, appliedAge: time.Minute}
-	idle := worker{applyingAge: -1, appliedAge: 2 * time.Second}
-	never := worker{applyingAge: -1, appliedAge: -1}
+	idle := worker{applyingAge: noAge, appliedAge: 2 * time.Second}
+	never := worker{applyingAge: noAge, appliedAge: noAge}
 	for _, tt := range []struct {
 		name      string
 		workers   []worker
@@ -114,14 +114,14 @@ func TestApplyLag(t *testing.T) {
 		posLag    time.Duration
 		want      time.Duration
 	}{
-		{"all applied", []worker{idle}, 0, "Yes", -1, 0, 0},
-		{"all received applied, but stopped", []worker{idle}, 0, "No", -1, 0, -1},
-		{"applying", []worker{idle, busy}, 2, "Yes", -1, 9 * time.Second, 3 * time.Second},
+		{"all applied", []worker{idle}, 0, "Yes", noAge, 0, 0},
+		{"all received applied, but stopped", []worker{idle}, 0, "No", noAge, 0, -1},
+		{"applying", []worker{idle, busy}, 2, "Yes", noAge, 9 * time.Second, 3 * time.Second},
 		{"stopped with one", []worker{idle}, 1, "No", time.Second, 9 * time.Second, time.Second},
 		{"stopped with many", []worker{idle}, 7, "No", time.Second, 9 * time.Second, 2 * time.Second},
 		{"stopped with many after a long idle time", []worker{idle}, 7, "No", time.Second, time.Second, time.Second},
-		{"stopped, nothing known", []worker{never}, 7, "No", -1, -1, -1},
-		{"no right to look", nil, 7, "Yes", -1, time.Second, -1},
+		{"stopped, nothing known", []worker{never}, 7, "No", noAge, -1, -1},
+		{"no right to look", nil, 7, "Yes", noAge, time.Second, -1},
 	} {
 		n := node{posLag: tt.posLag, status: &status{workers: tt.workers, channels: []channel{{queuedAge: tt.queued}}}}
 		if got := n.applyLag(tt.unapplied, tt.sql); got != tt.want {

@@ -20,6 +20,8 @@ type session interface {
 	await(ctx context.Context, need gtid.Set, limit time.Duration) (position, error)
 	status(ctx context.Context) (status, error)
 	defaults(ctx context.Context, names []string) (map[string]string, error)
+	// replicas lists those that the server says replicate from it.
+	replicas(ctx context.Context) ([]hint, error)
 	// held tells what a connection of the server holds for itself.
 	held(ctx context.Context, connID uint32) (backend.Held, error)
 	close()
@@ -41,6 +43,8 @@ type position struct {
 	uuid            string
 	executed        gtid.Set
 	readOnly        bool
+	gtidMode        string
+	clock           time.Time // the server's, when it began with the statement; zero: not asked
 }
 
 // errorKind says what a failed probe proves about the node.

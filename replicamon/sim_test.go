@@ -90,7 +90,7 @@ func readOnly(st *status) { st.readOnly = true }
 func replicaOf(uuid int) func(*status) {
 	return func(st *status) {
 		st.readOnly = true
-		st.channels = append(st.channels, channel{sourceUUID: u(uuid), source: "host:3306", io: "Yes", sql: "Yes", queuedAge: -1})
+		st.channels = append(st.channels, channel{sourceUUID: u(uuid), source: "host:3306", io: "Yes", sql: "Yes", queuedAge: noAge})
 	}
 }
 

@@ -16,6 +16,9 @@ const failuresUntilDown = 2
 // rules are the options that the state machine looks at.
 type rules struct {
 	allowFiltered bool
+	withoutGTIDs  bool
+	lag           *lagRules
+	warmup        time.Duration
 }
 
 // state is all that is known of the cluster. It is a value: next returns
@@ -29,17 +32,24 @@ type state struct {
 	sourceAddr string   // likewise
 	sources    []string // server_uuids of all sources seen, newest last
 	unclear    string   // why there is no source, in words
+	blurred    bool     // two writable nodes were not asked in an order that tells them apart; see contend
+
+	record    *record // what outlives a restart; see fence.go
+	chosen    string  // server_uuid of the source that an operator named, "" if none
+	promotion promotion
 
 	history history
+	gtids   gtidMode
 	epoch   uint64
+	// epochSince is when its beginning was noticed; zero: it is the first.
+	epochSince time.Time
 
 	mine []bool // which nodes next has copied already
 }
 
 // node is what is known of one address.
 type node struct {
-	addr   string
-	weight int
+	site
 
 	heard   bool // any probe has ended, well or not
 	up      bool
@@ -58,7 +68,11 @@ type node struct {
 	pos      gtid.Set
 	posAsked time.Time
 	posSeen  time.Time // when the answer that brought pos arrived
+	posNew   time.Time // when the answer arrived that brought the last of pos
+	older    gtid.Set  // pos before that
+	olderNew time.Time // and its posNew
 	readOnly bool
+	roAsked  time.Time // when the answer was asked for that readOnly is from
 
 	// Joining: since when, and what must be covered to be done with it.
 	joining   bool
@@ -69,6 +83,20 @@ type node struct {
 	freshAsOf time.Time
 	posLag    time.Duration
 	transport time.Duration
+
+	window window // of the apply lag
+	apply  quantiles
+	limits []limitState    // in the order of the rules; see limits.go
+	shown  []backend.Limit // the same as the View tells it; nobody changes it
+
+	clock      clock
+	shift      time.Duration // how far its clock is ahead of the source's, at the newest status
+	shiftKnown bool
+	sourceAt   time.Time // when the sample that posLag compares with was asked for
+	rules      *lagRules
+
+	received   gtid.Set  // as of the newest status
+	receivedAt time.Time // when received was first seen to hold what it holds
 
 	status      *status // of this incarnation, nil if none came yet
 	statusTried bool    // a status probe of this incarnation ended, well or not
@@ -81,12 +109,15 @@ type node struct {
 	ahead   time.Time
 	void    gtid.Set // numbers of the source's earlier life that it still holds
 
+	known string // the server_uuid that was seen to be of this cluster; see known.go
+
 	role    backend.Role
 	exclude string
 }
 
-// event is something a probe learned about node i.
-type event interface{ node() int }
+// event is something a probe learned about node i. numbered gives it the number that
+// the node has by now: nodes come and go.
+type event interface{ numbered(i int) event }
 
 type (
 	// answered is a position, over a connection whose life was asked for if it
@@ -117,32 +148,45 @@ type (
 		i    int
 		gen  uint64
 		text string
+		at   time.Time
 	}
 	defaultsAnswered struct {
 		i    int
 		gen  uint64
 		vars map[string]string
 	}
+	// named is an operator's word that node i is the source.
+	named struct{ i int }
+	// changed asks for a new judgement: a node came, went, or came to be known.
+	changed struct{}
 )
 
-func (e answered) node() int         { return e.i }
-func (e failed) node() int           { return e.i }
-func (e refusal) node() int          { return e.i }
-func (e statusAnswered) node() int   { return e.i }
-func (e statusFailed) node() int     { return e.i }
-func (e defaultsAnswered) node() int { return e.i }
+func (e answered) numbered(i int) event         { e.i = i; return e }
+func (e failed) numbered(i int) event           { e.i = i; return e }
+func (e refusal) numbered(i int) event          { e.i = i; return e }
+func (e statusAnswered) numbered(i int) event   { e.i = i; return e }
+func (e statusFailed) numbered(i int) event     { e.i = i; return e }
+func (e defaultsAnswered) numbered(i int) event { e.i = i; return e }
+func (e named) numbered(i int) event            { e.i = i; return e }
+func (e changed) numbered(int) event            { return e }
 
 func newState(o Options) state {
-	s := state{source: -1, rules: rules{allowFiltered: o.AllowFiltered}, unclear: "not all servers were asked yet"}
+	s := state{source: -1, rules: rules{allowFiltered: o.AllowFiltered, withoutGTIDs: o.WithoutGTIDs, lag: o.lagRules(), warmup: o.Warmup}, unclear: "not all servers were asked yet", record: &record{}}
 	for _, addr := range o.Servers {
-		weight := 1
-		if w, ok := o.Weights[addr]; ok {
-			weight = w
-		}
-		s.nodes = append(s.nodes, &node{addr: addr, weight: weight, posLag: -1, transport: -1,
-			down: "down: not asked yet", exclude: "down: not asked yet"})
+		s.nodes = append(s.nodes, newNode(o.siteOf(addr), s.rules.lag))
 	}
 	return s
+}
+
+// newNode is a node of which nothing is known yet.
+func newNode(at site, rules *lagRules) *node {
+	n := &node{site: at, posLag: -1, transport: -1, rules: rules,
+		down: "down: not asked yet", exclude: "down: not asked yet", limits: make([]limitState, len(rules.limits))}
+	for k := range n.limits {
+		n.limits[k].cold = !at.added.IsZero() // so are its caches
+	}
+	n.showLag(time.Time{}, n.rules)
+	return n
 }
 
 // next returns what is known after e.
@@ -163,6 +207,7 @@ func (s state) next(e event) state {
 		if n := s.nodes[e.i]; n.gen == e.gen {
 			n = s.edit(e.i)
 			n.statusTried, n.statusError = true, e.text
+			s.silent(e.i, e.at)
 		}
 	case defaultsAnswered:
 		if old := s.nodes[e.i]; old.gen == e.gen && !maps.Equal(old.defaults, e.vars) {
@@ -171,6 +216,9 @@ func (s state) next(e event) state {
 			n.defaultsSeq++
 		}
 		return s
+	case named:
+		s.name(e.i)
+	case changed:
 	}
 	return s.judge()
 }
@@ -189,11 +237,12 @@ func (s *state) edit(i int) *node {
 // answered takes a position in. Only what can change a role asks for a new
 // judgement: positions come a thousand times a second.
 func (s state) answered(e answered) state {
+	e.pos = s.rules.seen(e.pos)
 	old := s.nodes[e.i]
 	if e.gen != 0 && (e.gen != old.gen || e.pos.uuid != old.uuid) {
 		return s // of another life: its own position probe will tell
 	}
-	n := s.edit(e.i)
+	n, backlogged := s.edit(e.i), s.backlogged(e.i)
 	reborn := n.reborn(e)
 	if reborn {
 		if e.i == s.source {
@@ -206,14 +255,14 @@ func (s state) answered(e answered) state {
 		n.heard, n.up, n.fails, n.down, n.refused = true, true, 0, "", ""
 		n.contact = e.pos.answered
 	}
-	flipped := n.setReadOnly(e.pos.readOnly)
+	flipped := n.setReadOnly(e.pos)
 	joined := false
 	if e.i == s.source {
 		joined = s.sampleSource(sample{e.pos.asked, e.pos.executed})
 	} else {
 		joined = s.measure(e.i)
 	}
-	if reborn || flipped || joined || !old.up && n.up {
+	if reborn || flipped || joined || s.blurred || backlogged && !s.backlogged(e.i) || !old.up && n.up {
 		return s.judge()
 	}
 	return s
@@ -234,11 +283,22 @@ func (s *state) statusAnswered(e statusAnswered) {
 		return
 	}
 	n := s.edit(e.i)
+	if e.st.asked.Before(n.roAsked) { // a position overtook it: what that saw holds
+		e.st.readOnly = n.readOnly
+	} else {
+		n.roAsked = e.st.asked
+	}
 	n.status, n.statusTried, n.statusError = &e.st, true, ""
 	n.readOnly = e.st.readOnly
-	if s.history.known {
-		n.transport = s.history.behind(s.history.freshAsOf(n.pos.Union(e.st.received())))
+	received := e.st.received()
+	if n.receivedAt.IsZero() || !received.Equal(n.received) {
+		n.received, n.receivedAt = received, e.st.asked
 	}
+	if s.history.known {
+		n.transport = s.history.behind(s.history.freshAsOf(n.pos.Union(received)))
+	}
+	n.shift, n.shiftKnown = s.shiftOf(n)
+	s.takeLag(e.i)
 	s.checkErrant(e.i)
 }
 
@@ -262,7 +322,11 @@ func (s *state) measure(i int) (joined bool) {
 	if !s.history.known || s.nodes[i].gen == 0 {
 		return false
 	}
+	if s.gtids == gtidsOff {
+		return s.measureBlind(i)
+	}
 	n := s.edit(i)
+	n.sourceAt = s.history.latest.asked
 	if i == s.source {
 		n.freshAsOf, n.posLag = s.history.latest.asked, 0
 	} else {

@@ -110,13 +110,14 @@ func TestPromotion(t *testing.T) {
 	if got := m.s.nodes[2].posLag; got <= 0 {
 		t.Errorf("c lags by %v", got)
 	}
-	// The old source returns writable, and nobody follows it... but c still does.
+	// The old source returns writable with a transaction of its own, and c follows it still.
 	m.connectUp(0, 1, "1:1-11", false, time.Second)
 	m.status(0, writable)
-	m.wantSource("a") // by topology; the rules of fencing come with failover
+	m.wantSource("b")
+	m.want("a unknown: fenced: it was the source until b took its place", "b source")
 	m.status(2, replicaOf(2))
 	m.wantSource("b")
-	m.want("a unknown: writable, but not the source", "b source", "c replica")
+	m.want("a unknown: fenced", "b source", "c replica")
 	if m.s.epoch != 0 {
 		t.Error("a promotion is no new epoch")
 	}

@@ -21,7 +21,8 @@ type status struct {
 	enforceGTID   string
 	binlogFilter  string // Binlog_Do_DB / Binlog_Ignore_DB in words, "" if none
 
-	channels []channel
+	group    *group    // nil: it belongs to none
+	channels []channel // of a group's secondary also the one that pictures its group
 	workers  []worker
 	denied   string // what the monitor's account could not look at, "" if nothing
 }
@@ -37,7 +38,10 @@ type channel struct {
 	delay      time.Duration
 	filter     string // in words, "" if none
 	received   gtid.Set
-	queuedAge  time.Duration // since the newest received transaction's commit; -1 unknown
+	behind     time.Duration // Seconds_Behind_Source; -1: NULL
+	queuedAge  time.Duration // since the newest received transaction's commit, by two clocks; noAge: unknown
+	receiving  string        // GTID of what the receiver is in the middle of
+	sqlState   string        // what the applier says it does
 }
 
 // worker is one applier thread.
@@ -47,9 +51,10 @@ type worker struct {
 	running     bool
 	errText     string
 	applying    string        // GTID under way, "" if idle
-	applyingAge time.Duration // since its commit on its source; -1 unknown
+	doing       string        // in the server's words
+	applyingAge time.Duration // since its commit on its source, by two clocks; noAge: unknown
 	applyingFor time.Duration // since this worker began; -1 unknown
-	appliedAge  time.Duration // since the commit of the last one applied; -1 unknown
+	appliedAge  time.Duration // since the commit of the last one applied, by two clocks; noAge: unknown
 	retries     int
 }
 

@@ -53,7 +53,7 @@ func (m *Monitor) Wait(ctx context.Context, want Wait) (v *backend.View, ok bool
 	if v := m.View(); covered(v, w) {
 		return v, true
 	}
-	for _, p := range m.probes {
+	for _, p := range *m.probes.Load() {
 		kick(p.watch)
 	}
 	t := time.NewTimer(limit)
@@ -122,8 +122,8 @@ func (m *Monitor) runWatch(ctx context.Context, p *probes) {
 
 // next returns whom to serve, if this node may serve anybody.
 func (q *watchProbe) next() (waiter, bool) {
-	n := q.m.View().Nodes[q.p.i]
-	if n.Role != backend.RoleReplica || !n.Usable() {
+	n := q.m.View().Node(q.p.addr)
+	if n == nil || n.Role != backend.RoleReplica || !n.Usable() {
 		return waiter{}, false
 	}
 	if q.gen != n.Incarnation.Generation {
@@ -157,14 +157,14 @@ func (q *watchProbe) await(ctx context.Context, w waiter) error {
 	} else {
 		q.after = w.seq
 	}
-	if pos.uuid != q.m.View().Nodes[q.p.i].Incarnation.ServerUUID {
+	if n := q.m.View().Node(q.p.addr); n == nil || pos.uuid != n.Incarnation.ServerUUID {
 		q.drop()
 		q.p.redial.Store(true)
 		kick(q.p.position)
 		pause(ctx, kickGap, nil)
 		return nil
 	}
-	q.m.apply(answered{i: q.p.i, gen: q.gen, pos: pos})
+	q.m.apply(q.p, answered{gen: q.gen, pos: pos})
 	return nil
 }
 

@@ -285,13 +285,14 @@ func TestWaitersAreLetGoAtTheEnd(t *testing.T) {
 func TestFreshSource(t *testing.T) {
 	bubble(t, quiet, func(t *testing.T, c *fakeCluster) {
 		a := c.server("a")
+		time.Sleep(time.Millisecond) // two questions of one moment cannot be told apart, and the clock stands still here
 		a.apply("1:11")
 		began := time.Now()
 		set, asked, err := c.FreshSource(t.Context())
 		if err != nil || !set.Contains(gs("1:11")) || asked.Before(began) {
 			t.Fatalf("%v asked %v %v", set, asked.Sub(began), err)
 		}
-		if v := c.View(); !v.SourcePosition.Contains(gs("1:11")) || !v.SourceAsked.Equal(asked) {
+		if v := c.View(); !v.SourcePosition.Contains(gs("1:11")) || v.SourceAsked.Before(asked) {
 			t.Error("the answer is not in the view")
 		}
 		// While one question is under way, all that come share the next one.
@@ -358,7 +359,7 @@ func BenchmarkPublish(b *testing.B) {
 	for b.Loop() {
 		i++
 		now := time.Now()
-		m.apply(answered{i: 1, gen: 1, pos: position{asked: now, answered: now, uuid: u(2), readOnly: true,
+		m.apply((*m.probes.Load())[1], answered{gen: 1, pos: position{asked: now, answered: now, uuid: u(2), readOnly: true,
 			executed: gtid.MustParse(fmt.Sprintf("%s:1-%d", u(1), 10+i%100000))}})
 	}
 }

@@ -44,7 +44,7 @@ func (s *session) whileAborted(j *job) (bool, error) {
 		return false, nil
 	}
 	s.noteLocal(reasonRefused)
-	return true, s.fail(wire.NewError(wire.ErrUnknown, errTrxLost, why))
+	return true, s.fail(wire.NewError(wire.ErrServerIsntAvailable, errTrxLost, why))
 }
 
 // endedByLoss answers what was to end a transaction of which nothing is left: its

@@ -14,12 +14,15 @@ type job struct {
 	class *classifier.Class
 	frame wire.Frame
 	want  expect
-	stmt  *stmt     // COM_STMT_EXECUTE and its kin
-	exec  execution // COM_STMT_EXECUTE
-	text  string    // COM_STMT_PREPARE: the statement
+	stmt  *stmt            // COM_STMT_EXECUTE and its kin
+	exec  execution        // COM_STMT_EXECUTE
+	text  string           // COM_STMT_PREPARE: the statement
+	hints classifier.Hints // in comments and query attributes
 	start time.Time
 	seq   uint8 // number of the answer's first packet
 	again bool  // it is sent for the second time
+
+	before *backend.View // when it was decided on
 }
 
 // Classes of commands that carry no text.
@@ -90,18 +93,35 @@ func (s *session) query(f wire.Frame, now time.Time) error {
 		return s.fail(wire.NewError(wire.ErrMalformedPacket, "Malformed communication packet"))
 	}
 	class := s.srv.opts.Classifier.Classify(text, s.classifierMode(s.view()))
+	if class.Kind == classifier.Causeway {
+		return s.causeway(&job{class: class, frame: f, start: now}, text)
+	}
+	j := &job{class: class, frame: f, want: expectResult, start: now}
+	if done, err := s.tokens(j); done {
+		return err
+	}
+	if s.readTrx != nil {
+		if done, err := s.reopenReadTrx(j); done {
+			return err
+		}
+	}
 	switch class.Kind {
-	case classifier.Causeway:
-		return s.causeway(class)
 	case classifier.Kill:
-		if done, err := s.kill(&job{class: class, frame: f, start: now}); done {
+		if done, err := s.kill(j); done {
 			return err
 		}
 	case classifier.SetTransaction:
 		if s.holdSetTransaction(class, text) {
 			return s.answeredHere(class)
 		}
-	case classifier.Begin, classifier.Commit, classifier.Rollback, classifier.Set:
+	case classifier.Begin:
+		if s.choosesAtStart(j) {
+			break
+		}
+		if done, err := s.answerHere(class, text); done {
+			return err
+		}
+	case classifier.Commit, classifier.Rollback, classifier.Set:
 		if done, err := s.answerHere(class, text); done {
 			return err
 		}
@@ -110,7 +130,7 @@ func (s *session) query(f wire.Frame, now time.Time) error {
 			return err
 		}
 	}
-	return s.run1(&job{class: class, frame: f, want: expectResult, start: now})
+	return s.run1(j)
 }
 
 // queryText returns the statement in a COM_QUERY payload, without attributes.

@@ -92,6 +92,7 @@ func (s *session) noteCommand(c *backend.Conn, j *job) {
 	}
 	if j.want == expectColumns {
 		s.warnings++ // it is deprecated
+		s.told = 0
 		if r.err != nil {
 			s.told = 1
 		}

@@ -93,7 +93,7 @@ func (s *session) knows(q ownQuery) bool {
 				return false
 			}
 		case "warning_count", "error_count":
-			if s.warnings > 0 {
+			if s.warnings > 0 && s.stale == nil {
 				return false // a failed statement may have had warnings before
 			}
 		}
@@ -261,7 +261,7 @@ func (s *session) showConditions(j *job) error {
 		packets = append(packets, wire.AppendTextRowStrings(nil, c.Level, c.Code, c.Message))
 	}
 	if s.stale != nil && isShowWarnings(j.class) {
-		packets = append(packets, wire.AppendTextRowStrings(nil, "Warning", fmt.Sprint(wire.ErrUnknown), s.stale.text))
+		packets = append(packets, wire.AppendTextRowStrings(nil, "Warning", fmt.Sprint(wire.ErrServerIsntAvailable), s.stale.text))
 	}
 	s.noteLocal(reasonDiagnostics)
 	s.rowCount, s.lastAsked = -1, notHere
@@ -309,7 +309,7 @@ func (s *session) ownValues(q ownQuery) ([]string, error) {
 			}
 			values[i] = fmt.Sprint(n)
 		case "warning_count":
-			values[i] = fmt.Sprint(s.warnings)
+			values[i] = fmt.Sprint(s.warnings + s.stale.count())
 		case "error_count":
 			values[i] = fmt.Sprint(s.errors)
 		case "connection_id":

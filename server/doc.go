@@ -14,7 +14,7 @@
 //     of the session. The plan has its reason (reason.go), and no later step
 //     looks at the text again.
 //  3. exec.go carries the plan out: on the source (home.go), on a replica that
-//     qualifies (reader.go), or in a read-only transaction (readtrx.go), on
+//     qualifies (reader.go), or in a read-only transaction (readtrx.go, renew.go), on
 //     connections that lease.go takes from the pools and gives back. pin.go says
 //     what keeps one, sticky.go follows it; lazy.go holds back transactions
 //     that are still empty; diagnostics.go serves what asks about the statement

@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"time"
 
 	"causeway/backend"
 	"causeway/classifier"
 	"causeway/gtid"
+	"causeway/scope"
 	"causeway/wire"
 )
 
@@ -18,6 +20,10 @@ type doubt struct {
 	account     backend.Account
 	thread      uint32
 	established time.Time
+
+	shared  []*scope.Entry // which the session raises: others are in doubt as well
+	settled []func()
+	left    bool // to the server, see leaveDoubt
 }
 
 // lostAnswer handles a connection that broke while a command was under way. A
@@ -27,6 +33,9 @@ func (s *session) lostAnswer(c *backend.Conn, j *job, err error) error {
 	var client *clientError
 	if errors.As(err, &client) || s.killed.Load() {
 		c.Broken = true
+		if c == s.home && s.common.shares() && s.mayHaveWritten(j.class) { // others read what it may have written
+			s.openDoubt(c)
+		}
 		return err
 	}
 	if c != s.home {
@@ -40,14 +49,17 @@ func (s *session) lostAnswer(c *backend.Conn, j *job, err error) error {
 		}
 		return overOnly(gone)
 	}
-	if mayHaveCommitted(j.class) {
+	if s.mayHaveWritten(j.class) {
 		s.openDoubt(c)
-		s.log.Warn().Err(err).Str("node", c.Node.Addr).Str("digest", j.class.Digest).
-			Msg("the answer to a write was lost; its outcome is found out before the session reads from a replica")
+		if s.sharing.failed == nil { // else publish has told why
+			s.log.Warn().Err(err).Str("node", c.Node.Addr).Str("digest", j.class.Digest).
+				Msg("the answer to a write was lost; its outcome is found out before the session reads from a replica")
+		}
 	}
 	inTrx := c.Status.Has(wire.StatusInTrans)
 	gone := s.dropHome(err)
-	reads := j.class.Kind == classifier.Read || j.class.Kind == classifier.ReadSource && !mayHaveCommitted(j.class)
+	reads := j.class.Kind == classifier.Read || !mayHaveCommitted(j.class) && (j.class.Kind == classifier.ReadSource || s.canStandIn(j))
+	reads = reads && !s.tracked.gtids && s.sharing.failed == nil // else it has written, by a view or a function
 	if gone == nil && !inTrx && reads && j.want == expectResult && !s.relay.started && !j.again {
 		j.again = true
 		s.client.SetSequence(j.seq)
@@ -57,6 +69,9 @@ func (s *session) lostAnswer(c *backend.Conn, j *job, err error) error {
 	if endsTrx(j.class) || !inTrx {
 		s.aborted = ""
 	}
+	if !s.relay.started {
+		s.client.SetSequence(j.seq) // rows may have been ready to go
+	}
 	s.resolveDoubt(s.srv.opts.MaxWait)
 	if isRollback(j) && !s.relay.started && overOnly(gone) == nil {
 		return s.endedByLoss()
@@ -64,9 +79,70 @@ func (s *session) lostAnswer(c *backend.Conn, j *job, err error) error {
 	return s.tellLost(c, j, err, gone)
 }
 
+// mayHaveWritten tells it of the command whose answer was lost: by its kind, or
+// because a part of the answer that came brought GTIDs.
+func (s *session) mayHaveWritten(c *classifier.Class) bool {
+	return s.tracked.gtids || mayHaveCommitted(c)
+}
+
 func (s *session) openDoubt(c *backend.Conn) {
-	s.doubt = &doubt{addr: c.Node.Addr, account: c.Account(), thread: c.ThreadID, established: c.Established}
+	s.leaveDoubt() // of an earlier one nobody would hear again
+	d := &doubt{addr: c.Node.Addr, account: c.Account(), thread: c.ThreadID, established: c.Established}
+	if s.common.shares() {
+		d.shared = s.sharedEntries(s.view())
+		for _, e := range d.shared {
+			d.settled = append(d.settled, e.Doubt())
+		}
+	}
+	s.doubt = d
 	s.srv.metrics.doubts.WithLabelValues("opened").Inc()
+}
+
+// leaveDoubt has the server find out what becomes of a doubt that others share, as
+// the session may ask for nothing any more.
+func (s *session) leaveDoubt() {
+	if d := s.doubt; d != nil && len(d.shared) > 0 && !d.left {
+		d.left = true
+		s.srv.wg.Go(func() { s.srv.settleLater(d) })
+	}
+}
+
+// settleLater tries until the outcome is known, or the server stops.
+func (s *Server) settleLater(d *doubt) {
+	defer s.recovered(d.thread)
+	for s.serving.Err() == nil {
+		ctx, cancel := context.WithTimeout(s.serving, s.opts.MaxWait)
+		set, _, err := s.outcome(ctx, d)
+		cancel()
+		if err == nil {
+			d.settle(set, s)
+			return
+		}
+		select {
+		case <-s.serving.Done():
+		case <-time.After(doubtPause):
+		}
+	}
+}
+
+// doubtPause is between two tries to learn the outcome of a lost statement.
+const doubtPause = 100 * time.Millisecond
+
+// settle makes what may have been committed part of what the others need, and
+// ends their doubt.
+func (d *doubt) settle(set gtid.Set, s *Server) {
+	v := s.opts.Monitor.View()
+	if v.WithoutGTIDs {
+		set = gtid.Set{}
+	}
+	for _, e := range d.shared {
+		e.Raise(set, v.Epoch, s.narrow)
+		e.Stick(s.windowEnd(s.opts.Sticky))
+	}
+	s.publishLater(d.shared)
+	for _, settled := range d.settled {
+		settled()
+	}
 }
 
 // lostBefore handles a connection that broke before a command was sent there:
@@ -104,8 +180,15 @@ func (s *session) tellLost(c *backend.Conn, j *job, err, gone error) error {
 	if s.relay.started {
 		return fmt.Errorf("source %s was lost in the middle of its answer: %w", c.Node.Addr, err)
 	}
+	if e := s.sharing.failed; e != nil {
+		s.observe(c, j)
+		if werr := s.fail(s.notTold(e)); werr != nil {
+			return werr
+		}
+		return overOnly(gone)
+	}
 	outcome := "it was not a write"
-	if mayHaveCommitted(j.class) {
+	if s.mayHaveWritten(j.class) {
 		outcome = "whether it took effect is not known: read before you repeat it"
 	}
 	if errors.As(gone, new(*wire.Error)) && s.aborted != "" {
@@ -140,6 +223,7 @@ func (s *session) lostReplicaAnswer(c *backend.Conn, j *job, err error) error {
 	if s.relay.started {
 		return err
 	}
+	s.client.SetSequence(j.seq)                  // rows may have been ready to go
 	if inTrx && (isRollback(j) || isCommit(j)) { // it was READ ONLY
 		return s.endedByLoss()
 	}
@@ -165,6 +249,8 @@ func mayHaveCommitted(c *classifier.Class) bool {
 	case classifier.Read, classifier.ReadSource, classifier.Diagnostics, classifier.LockingRead,
 		classifier.Savepoint, classifier.Use, classifier.Kill, classifier.Empty, classifier.Handler:
 		return c.Flags.Any(classifier.MayCommit | classifier.ImplicitCommit | classifier.UnknownFunction)
+	case classifier.Set: // of the session's own variables, by what cannot write
+		return c.Flags.Any(classifier.MayCommit | classifier.ImplicitCommit | classifier.UnknownFunction | classifier.MultiStatement | classifier.SetsGlobal)
 	}
 	return true
 }
@@ -184,29 +270,40 @@ func (s *session) settleDoubt() {
 	}
 }
 
-// resolveDoubt waits until the thread of the lost connection is gone from its
-// server and takes that server's position then as the token.
+// resolveDoubt takes the outcome as the token, once it is known.
 func (s *session) resolveDoubt(limit time.Duration) {
 	d := s.doubt
 	if d == nil {
 		return
 	}
-	v := s.view()
-	node := v.Node(d.addr)
-	if node == nil {
-		return
-	}
 	ctx, cancel := context.WithTimeout(s.ctx, limit)
 	defer cancel()
-	set, err := backend.AwaitGone(ctx, s.srv.opts.Backend, node, d.account, d.thread, d.established)
+	set, how, err := s.srv.outcome(ctx, d)
 	if err != nil {
 		s.srv.metrics.doubts.WithLabelValues("unresolved").Inc()
 		s.log.Debug().Err(err).Str("node", d.addr).Msg("outcome of a lost statement not known yet")
+		s.leaveDoubt()
 		return
 	}
 	s.doubt = nil
 	s.grow(set)
-	s.srv.metrics.doubts.WithLabelValues("resolved").Inc()
+	d.settle(set, s.srv)
+	s.srv.metrics.doubts.WithLabelValues(how).Inc()
+}
+
+// outcome waits until the thread of the lost connection is gone from its server
+// and returns that server's position then: what it committed is in there.
+func (s *Server) outcome(ctx context.Context, d *doubt) (set gtid.Set, how string, err error) {
+	v := s.opts.Monitor.View()
+	if set, ok := s.settledByPromotion(ctx, d, v); ok {
+		return set, "promoted", nil
+	}
+	node := v.Node(d.addr)
+	if node == nil {
+		return set, "", fmt.Errorf("%s is no server of the cluster any more", d.addr)
+	}
+	set, err = backend.AwaitGone(ctx, s.opts.Backend, node, d.account, d.thread, d.established)
+	return set, "resolved", err
 }
 
 // afterError takes the source's whole position as the token, since an ERR
@@ -223,13 +320,23 @@ func (s *session) afterError(c *backend.Conn, j *job) {
 	ctx, cancel := context.WithTimeout(s.ctx, s.srv.opts.Backend.ConnectTimeout)
 	defer cancel()
 	set, err := s.positionOf(ctx, c)
+	if err == nil && nothingSince(j.before, set) {
+		s.growUntil(set, 0)
+		return
+	}
 	if err == nil {
 		s.grow(set)
 		return
 	}
 	s.log.Warn().Err(err).Msg("cannot learn what a failed statement committed; the session reads from the source")
 	s.homeOnly = reasonDoubt
-	s.doubt = &doubt{addr: c.Node.Addr, account: c.Account(), thread: c.ThreadID, established: c.Established}
+	s.openDoubt(c)
+}
+
+// nothingSince tells that nobody has committed anything since a view was taken, if
+// afterwards the source had executed no more than that set.
+func nothingSince(v *backend.View, set gtid.Set) bool {
+	return v != nil && !v.WithoutGTIDs && !set.IsEmpty() && v.SourcePosition.Contains(set)
 }
 
 // nothingRan: the text could not be parsed, and no routine or other statement ran
@@ -254,7 +361,9 @@ func (s *session) learnTrx(c *backend.Conn, j *job) {
 		return
 	}
 	if s.askStatus(c) == nil {
-		s.noteLocks(c)
+		if s.locks == c || mayLock(j.class) {
+			s.noteLocks(c)
+		}
 		return
 	}
 	c.Broken = true
@@ -271,6 +380,11 @@ func (s *session) noteLocks(c *backend.Conn) {
 	if c.Status&(wire.StatusInTrans|wire.StatusAutocommit) == 0 {
 		s.locks = c
 	}
+}
+
+// mayLock tells whether a statement can have opened a table: a SET of values has not.
+func mayLock(c *classifier.Class) bool {
+	return c.Kind != classifier.Set || c.Is(classifier.UnknownFunction) || strings.Contains(c.Digest, "select")
 }
 
 // dropLocks: a statement that worked has released them, or they are those of a

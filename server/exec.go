@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"strings"
-	"time"
 
 	"causeway/backend"
 	"causeway/classifier"
@@ -42,27 +41,46 @@ func (s *session) decideAndRun(j *job) error {
 	if s.trackers.due && s.trackers.on == nil && s.home != nil && !s.home.Broken && j.class.Kind != classifier.Diagnostics {
 		s.rearmTrackers(j)
 	}
-	s.settleDoubt()
-	v := s.view()
-	f := s.facts(v)
-	f.tempFree = f.homeOnly == reasonTempTables && s.homeOnlyBesides() == reasonNone && !s.sticky.temp.mayBeIn(j.class)
-	p := decide(j.class, f)
-	if j.want == expectPrepare {
-		p = decidePrepare(j.class, f)
+	s.useKey(j)
+	s.sharing.begin()
+	if e := s.applyRules(j); e != nil {
+		return s.denied(j, e)
 	}
-	s.route = route{reason: p.reason, digest: j.class.Digest, view: v.Seq}
+	s.settleDoubt()
+	j.before = s.view()
+	if j.class.Kind == classifier.Begin {
+		defer s.unlessBegun()
+	}
+	if s.readTrx != nil && j.want == expectResult {
+		if done, err := s.reopenReadTrx(j); done {
+			return err
+		}
+	}
+	p, err := s.planned(j)
+	if err != nil {
+		return s.answerError(j, err)
+	}
+	s.choice.class = nil
+	if p.target == toHome && j.want == expectResult {
+		if e := s.storeRefuses(j.class); e != nil {
+			return s.answerError(j, e)
+		}
+	}
 	switch {
+	case p.target == toRefuse && j.want == expectPrepare:
+		return s.refusePrepare(j)
 	case p.target == toRefuse:
 		return s.refuse(j.class)
 	case p.endTrx && j.class.Is(classifier.SetsAutocommit) && s.switchesOff(j):
 	case p.endTrx:
 		s.endReadTrx("COMMIT")
+		if p.chain {
+			s.nextTrx = []string{s.readKind}
+		}
 		if j.class.Is(classifier.SetsAutocommit) { // the next one is READ ONLY too then, as on a server
 			s.nextTrx = []string{"SET TRANSACTION READ ONLY"}
 		}
-		if j.class.Kind != classifier.Begin {
-			s.tellTrx(trxEnded)
-		}
+		s.tellTrx(trxEnded)
 	case p.move:
 		s.moveReadTrx()
 	}
@@ -106,8 +124,11 @@ func (s *session) noteLocal(r reason) {
 // runOnHome runs a command on the connection to the source.
 func (s *session) runOnHome(j *job) error {
 	s.showsAttrs = j.class.Kind == classifier.ReadSource && strings.Contains(j.class.Digest, "connect_attrs")
-	c, err := s.homeConn(j.start, schemaFree(j))
+	c, done, err := s.homeOrStandIn(j)
 	s.showsAttrs = false
+	if done {
+		return err
+	}
 	if err != nil {
 		return s.answerError(j, err)
 	}
@@ -192,6 +213,9 @@ func (s *session) runOn(c *backend.Conn, j *job) error {
 			s.askUntold(c, j)
 		}
 		s.afterError(c, j)
+		if onHome {
+			s.followFailed(j.class)
+		}
 		if r.err.Code == errNoOpenCursor && j.stmt != nil { // it names the id of the backend's statement
 			r.err = wire.NewError(errNoOpenCursor, "The statement (%d) has no open cursor.", j.stmt.id)
 		}
@@ -218,8 +242,8 @@ func (s *session) runOn(c *backend.Conn, j *job) error {
 	if err := s.respond(); err != nil {
 		return err
 	}
-	if r.err == nil && j.class.Is(classifier.Release) && j.want == expectResult {
-		return errQuit // COMMIT RELEASE: MySQL disconnects after its OK
+	if r.err == nil && j.want == expectResult && s.releases(j.class) {
+		return errQuit // MySQL disconnects after its OK
 	}
 	return nil
 }
@@ -249,7 +273,7 @@ func (s *session) exchange(c *backend.Conn, j *job, plain bool) error {
 	*r = relay{
 		from: c.Conn, fromCaps: c.Caps, to: s.client, toCaps: s.login.Caps,
 		onOK: r.onOK, track: r.track, scratch: r.scratch, statementID: r.statementID,
-		finish: mayHaveCommitted(j.class), first: firstEOF{before: s.status}, untold: s.untold,
+		command: j.frame.Payload, finish: mayHaveCommitted(j.class), first: firstEOF{before: s.status}, untold: s.untold,
 	}
 	s.untold = nil
 	if !s.login.Caps.Has(wire.CapDeprecateEOF) {
@@ -272,6 +296,7 @@ func (s *session) exchange(c *backend.Conn, j *job, plain bool) error {
 	s.busyOn.Store(c)
 	s.plainRead.Store(!r.finish)
 	live.InFlight.Add(1)
+	limit := s.startTimeout(c, j)
 	var err error
 	if s.interrupted.Load() {
 		r.err, r.ours = wire.NewError(wire.ErrQueryInterrupted, errInterrupted), true
@@ -279,10 +304,20 @@ func (s *session) exchange(c *backend.Conn, j *job, plain bool) error {
 		err = s.sendAndRelay(c, j, plain)
 	}
 	live.InFlight.Add(-1)
+	if limit.stop() {
+		err = s.timedOut(c, err)
+	}
 	s.busyOn.Store(nil)
 	s.cut.await()
 	s.untold, s.asked = r.untold, c.Asked()
+	if r.copied {
+		j.frame = wire.Frame{Payload: r.command}
+	}
+	r.command = nil
 	if err != nil {
+		if r.started { // rows that came before the loss were seen
+			s.noteSeen()
+		}
 		var unprepared *prepareRefused
 		if !errors.As(err, &unprepared) {
 			c.Broken = true
@@ -404,35 +439,14 @@ func (s *session) finish(c *backend.Conn, j *job) {
 	if (c == s.readTrx || c == s.home) && s.lazy == nil {
 		s.status = c.Status&(wire.StatusAutocommit|wire.StatusNoBackslashEscapes|trxStatus) | r.addStatus
 	}
-	if c == s.readTrx && r.err == nil {
-		if !c.Status.Has(wire.StatusInTrans) && s.locks != c {
-			s.readTrx = nil
-		} else if j.class.Kind == classifier.Begin {
-			s.readFresh = !j.class.Trx.Snapshot
-		} else if !j.class.Is(classifier.NoTable) {
-			s.readFresh = false
-		}
+	if c == s.readTrx && j.want == expectResult {
+		s.followReadTrx(j.class)
 	}
 	s.inTrx.Store(s.status.Has(wire.StatusInTrans))
+	if r.err != nil && r.started { // rows were read all the same
+		s.noteSeen()
+	}
 	s.observe(c, j)
-}
-
-// observe counts the statement and its time.
-func (s *session) observe(c *backend.Conn, j *job) {
-	took := time.Since(j.start)
-	s.route.node, s.route.role, s.route.took = c.Node.Addr, c.Node.Role, took
-	target := sourceTarget
-	if c.Node.Role == backend.RoleReplica {
-		target = replicaTarget
-	}
-	if target == sourceTarget && j.class.Kind == classifier.Read {
-		c.Node.Live.Picks.Add(1)
-	}
-	if target == sourceTarget && isOwnRead(j.class, s.route.reason) {
-		s.srv.ownReads.Add(1)
-	}
-	s.srv.metrics.count(target, s.route.reason)
-	s.srv.metrics.seconds[target].Observe(took.Seconds())
 }
 
 // afterHome follows session state that only the source connection has.
@@ -453,8 +467,9 @@ func (s *session) afterHome(j *job) {
 		s.srv.pools.Renew() // new sessions begin with the new values
 	}
 	s.followUntracked(c)
-	s.followCharset(c)
+	s.followCharset(s.home, c)
 	s.mirrorSet(j)
+	s.followHints(j)
 	if c.Flags.Any(classifier.SetsNextTrx) || c.Kind == classifier.SetTransaction ||
 		c.Kind == classifier.Savepoint && s.home.Status&(wire.StatusInTrans|wire.StatusAutocommit) == 0 { // no flag tells of it
 		s.oneShot = true
@@ -475,25 +490,4 @@ func changesAccounts(c *classifier.Class) bool {
 		return what == "default" || what == "password"
 	}
 	return false
-}
-
-// followUntracked notices writes that no GTID tells of, and variables whose
-// changes the server does not report: such a session reads from the source.
-func (s *session) followUntracked(c *classifier.Class) {
-	wrote := (c.Kind == classifier.Write || c.Kind == classifier.Call) && s.relay.ok.AffectedRows > 0 &&
-		(!c.Is(classifier.SelectInto) || c.Is(classifier.UnknownFunction)) // INTO counts the rows it read
-	logged := true
-	if v, ok := s.state.Var("sql_log_bin"); ok {
-		logged = v == "ON" || v == "1"
-	}
-	silent := wrote && !s.tracked.gtids && !s.home.Status.Has(wire.StatusInTrans) && !s.sticky.temp.any() &&
-		!s.login.Caps.Has(wire.CapFoundRows)
-	if wrote && !logged || c.Kind == classifier.DDL && !logged || silent {
-		s.srv.metrics.untracked.Inc()
-		s.homeOnly = reasonUntracked
-	}
-	if c.Is(classifier.SetsUntracked) {
-		s.homeOnly, s.sticky.variables = reasonUntracked, true
-		s.home.Stained = s.home.Stained || strings.Contains(strings.ToLower(c.Digest), "resource group")
-	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -20,9 +21,13 @@ type fakeMonitor struct {
 	locks   atomic.Bool  // connections hold named locks
 	source  *fakeNode
 
+	asked, askedSoon atomic.Int32 // calls of SourceNow and SourceSoon
+
 	mu      sync.Mutex
 	changed chan struct{} // closed at each new view
 	reports []string
+	named   []string // what SetSource was called with
+	refuses error    // its answer
 }
 
 var _ Monitor = (*fakeMonitor)(nil)
@@ -78,6 +83,18 @@ func (m *fakeMonitor) FreshSource(context.Context) (gtid.Set, time.Time, error) 
 	return m.source.position(), time.Now(), nil
 }
 
+func (m *fakeMonitor) SourceNow(ctx context.Context, _ time.Time) (gtid.Set, error) {
+	m.asked.Add(1)
+	set, _, err := m.FreshSource(ctx)
+	return set, err
+}
+
+func (m *fakeMonitor) SourceSoon(ctx context.Context, _ time.Time) (gtid.Set, error) {
+	m.askedSoon.Add(1)
+	set, _, err := m.FreshSource(ctx)
+	return set, err
+}
+
 func (m *fakeMonitor) Report(addr string, generation uint64, why string) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -94,4 +111,31 @@ func (m *fakeMonitor) reported() []string {
 
 func (m *fakeMonitor) Held(context.Context, string, uint32) (backend.Held, error) {
 	return backend.Held{UserLocks: m.locks.Load()}, nil
+}
+
+func (m *fakeMonitor) SetSource(addr string) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.named = append(m.named, addr)
+	return m.refuses
+}
+
+func (m *fakeMonitor) AddServer(addr string, weight int, zone string) error {
+	return m.SetSource(fmt.Sprintf("add %s %d %q", addr, weight, zone))
+}
+
+func (m *fakeMonitor) RemoveServer(addr string) error { return m.SetSource("remove " + addr) }
+
+// refuse makes SetSource fail, AddServer and RemoveServer too.
+func (m *fakeMonitor) refuse(err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.refuses = err
+}
+
+// names returns what SetSource, AddServer and RemoveServer were called with.
+func (m *fakeMonitor) names() []string {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return slices.Clone(m.named)
 }

@@ -19,19 +19,23 @@ type fakeNode struct {
 	t    testing.TB
 	name string
 	uuid string
-	ln   net.Listener
-	wg   sync.WaitGroup
+	// noGTIDs: its OKs report none, and what it has executed is from before.
+	noGTIDs bool
+	ln      net.Listener
+	wg      sync.WaitGroup
 
-	mu       sync.Mutex
-	executed gtid.Set
-	gno      int
-	log      []entry
-	rules    []rule
-	conns    map[uint32]*fakeConn
-	threads  map[uint32]bool // in the process list
-	thread   uint32
-	refuse   *wire.Error // to new connections
-	lastExec []byte      // the last COM_STMT_EXECUTE as it came
+	mu        sync.Mutex
+	executed  gtid.Set
+	gno       int
+	log       []entry
+	rules     []rule
+	conns     map[uint32]*fakeConn
+	threads   map[uint32]bool // in the process list
+	thread    uint32
+	refuse    *wire.Error // to new connections
+	owned     string      // its gtid_owned
+	askedSeen int         // how often what it has shown was asked for
+	lastExec  []byte      // the last COM_STMT_EXECUTE as it came
 }
 
 // entry is one command as a node got it. Causeway's own commands are not kept.
@@ -333,6 +337,12 @@ func (c *fakeConn) own(text string) bool {
 		c.ok()
 	case strings.HasPrefix(text, "SELECT @@global.server_uuid, @@global.gtid_executed"):
 		c.variables(text)
+	case text == "SELECT @@GLOBAL.gtid_owned,@@GLOBAL.gtid_executed":
+		c.node.mu.Lock()
+		c.node.askedSeen++
+		row := []string{c.node.owned, c.node.executed.Line()}
+		c.node.mu.Unlock()
+		c.rows(2, row)
 	case strings.Contains(text, "VARIABLE_NAME='Uptime'"):
 		c.rows(1, []string{"1000000"})
 	default:
@@ -488,7 +498,7 @@ func (c *fakeConn) write(rows uint64) {
 		return
 	}
 	one := c.node.commit()
-	c.ok(func(ok *wire.OK) { ok.AffectedRows, ok.Track = rows, wire.AppendTrackGTIDs(nil, one) })
+	c.ok(func(ok *wire.OK) { ok.AffectedRows, ok.Track = rows, c.node.track(one) })
 }
 
 // endTrx ends the transaction and returns what its OK reports.
@@ -500,7 +510,15 @@ func (c *fakeConn) endTrx(commit bool) func(*wire.OK) {
 		return func(ok *wire.OK) { ok.Status = c.status }
 	}
 	one := c.node.commit()
-	return func(ok *wire.OK) { ok.Track, ok.Status = wire.AppendTrackGTIDs(nil, one), c.status }
+	return func(ok *wire.OK) { ok.Track, ok.Status = c.node.track(one), c.status }
+}
+
+// track reports a GTID, if the node has any.
+func (n *fakeNode) track(one string) []byte {
+	if n.noGTIDs {
+		return nil
+	}
+	return wire.AppendTrackGTIDs(nil, one)
 }
 
 func (c *fakeConn) kill(rest string) {

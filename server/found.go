@@ -100,7 +100,7 @@ func (s *session) noteFound(c *backend.Conn, j *job) {
 	case r.err != nil && r.err.Code == wire.ErrRoutineNotFound && class.Kind == classifier.Call:
 	case r.err != nil && r.err.Code == wire.ErrUnknownStmtHandler && class.Kind == classifier.TextPrepare && !class.Is(classifier.MultiStatement):
 	case class.Kind == classifier.Set: // not even by a function
-	case class.Is(classifier.MultiStatement) && !mayFind(class.Digest):
+	case class.Is(classifier.MultiStatement) && !mayFind(s.wholeDigest(j)):
 	case class.Kind == classifier.TextPrepare && !class.Is(classifier.MultiStatement) && !slices.Contains(class.Names, "execute"):
 	case class.Flags.Any(classifier.Opaque|classifier.MultiStatement) || class.Kind == classifier.TextPrepare || class.Kind == classifier.Unknown:
 		s.setFound(here)
@@ -129,7 +129,16 @@ func mayFind(digest string) bool {
 			return true
 		}
 	}
-	return len(digest) >= classifier.CutDigest || strings.Count(digest, "delete") > strings.Count(digest, "delete from")
+	return strings.Count(digest, "delete") > strings.Count(digest, "delete from")
+}
+
+// wholeDigest is a statement's digest, or its text in lower case where the digest
+// was cut.
+func (s *session) wholeDigest(j *job) string {
+	if len(j.class.Digest) < classifier.CutDigest {
+		return j.class.Digest
+	}
+	return strings.ToLower(s.textOf(j))
 }
 
 // selects are the statements with rows that are run as SELECT: of SHOW those

@@ -158,12 +158,20 @@ type testClient struct {
 	tls            bool
 	coalesce       bool // SSLRequest and TLS hello in one segment
 	zstdLevel      byte
-	proxyHeader    string // sent first
+	proxyHeader    string            // sent first
+	attrs          map[string]string // nil: k = v
 
 	c      *wire.Conn
 	nonce  []byte
 	plugin string
 	trace  []string // what the server asked: "switch x", "fast", "full", "key"
+}
+
+func (k *testClient) attributes() map[string]string {
+	if k.attrs == nil {
+		return map[string]string{"k": "v"}
+	}
+	return k.attrs
 }
 
 const clientCaps = wire.CapProtocol41 | wire.CapSecureConnection | wire.CapPluginAuth |
@@ -200,7 +208,7 @@ func (k *testClient) login(addr string) error {
 	k.nonce, k.plugin = hello.AuthData, k.firstPlugin
 	r := wire.HandshakeResponse{
 		Caps: k.caps, MaxPacket: 1 << 24, Collation: 45, User: k.user, Database: "db",
-		AuthPlugin: k.firstPlugin, Auth: k.first(), Attrs: map[string]string{"k": "v"},
+		AuthPlugin: k.firstPlugin, Auth: k.first(), Attrs: k.attributes(),
 		ZstdLevel: k.zstdLevel,
 	}
 	if err := k.send(r.Append(nil)); err != nil {

@@ -22,8 +22,11 @@ func (e *sessionGone) Error() string {
 // homeConn returns the session's connection to the source, in whatever state it
 // is. free: the statement means the same in any schema.
 func (s *session) homeConn(now time.Time, free bool) (*backend.Conn, error) {
-	v := s.view()
 	if s.home != nil {
+		v, err := s.clearSource(s.view())
+		if err != nil {
+			return nil, err
+		}
 		why := s.unfit(s.home, v.Source, now)
 		if why == "" {
 			if err := s.homeAnswers(v, now); err != nil {
@@ -35,17 +38,9 @@ func (s *session) homeConn(now time.Time, free bool) (*backend.Conn, error) {
 			return nil, err
 		}
 	}
-	src, err := s.waitSource(v)
+	c, err := s.sourceConn(free)
 	if err != nil {
 		return nil, err
-	}
-	c, err := s.lease(src, s.homeLast, free, true)
-	if err != nil {
-		var refused *wire.Error
-		if errors.As(err, &refused) {
-			return nil, err
-		}
-		return nil, s.unreachable(src.Addr, err)
 	}
 	s.home = c
 	s.homeID.Store(c.ThreadID)
@@ -88,11 +83,13 @@ func (s *session) dropHome(why error) error {
 	if c == nil {
 		return nil
 	}
-	s.home = nil
+	s.home, s.trxWrote = nil, false
 	s.homeID.Store(0)
 	inTrx := c.Status.Has(wire.StatusInTrans)
 	s.discard(c)
-	s.srv.opts.Monitor.Report(c.Node.Addr, c.Node.Incarnation.Generation, why.Error())
+	if s.sharing.failed == nil { // else it is not the server's fault
+		s.srv.opts.Monitor.Report(c.Node.Addr, c.Node.Incarnation.Generation, why.Error())
+	}
 	why = plainly(why)
 	if s.sticky.any() {
 		return &sessionGone{why.Error()}
@@ -101,7 +98,7 @@ func (s *session) dropHome(why error) error {
 		s.aborted = why.Error()
 		s.status &^= wire.StatusInTrans | wire.StatusInTransReadonly
 		s.inTrx.Store(false)
-		return wire.NewError(wire.ErrUnknown, errTrxLost, why)
+		return wire.NewError(wire.ErrServerIsntAvailable, errTrxLost, why)
 	}
 	return nil
 }
@@ -128,33 +125,6 @@ func (s *session) unreachable(addr string, err error) error {
 	return fmt.Errorf("the source %s is %s; %s, and no other server has taken its place: see SHOW CAUSEWAY SERVERS", addr, n.Exclude, last)
 }
 
-// waitSource waits a moment for a source to be known. One that is down is waited
-// for that moment from its last answer on, not anew by each statement.
-func (s *session) waitSource(v *backend.View) (*backend.Node, error) {
-	deadline := time.Now().Add(s.srv.opts.MaxWait)
-	for !v.Source.Usable() {
-		now := time.Now()
-		down := v.Source != nil && !v.Source.Up
-		if down && now.Sub(v.Source.LastAnswer) > s.srv.opts.MaxWait {
-			return v.Source, nil // it may only be slow: the attempt tells
-		}
-		if now.After(deadline) {
-			switch {
-			case v.Source == nil:
-				return nil, errors.New("no source is known: no server of [cluster] servers is writable and replicated from, see SHOW CAUSEWAY SERVERS")
-			case down:
-				return v.Source, nil
-			}
-			return nil, fmt.Errorf("the source %s does not serve: %s; see SHOW CAUSEWAY SERVERS", v.Source.Addr, v.Source.Exclude)
-		}
-		if err := s.pause(10 * time.Millisecond); err != nil {
-			return nil, err
-		}
-		v = s.view()
-	}
-	return v.Source, nil
-}
-
 // pause waits, unless the session ends meanwhile.
 func (s *session) pause(d time.Duration) error {
 	t := time.NewTimer(d)
@@ -167,10 +137,16 @@ func (s *session) pause(d time.Duration) error {
 	}
 }
 
+// refusal is what warnRefused tells once a minute.
+type refusal struct {
+	addr, user string
+	code       uint16
+}
+
 // warnRefused logs, once a minute for each node, account and error, that a
 // server does not take an account that logged in here: its reads go elsewhere.
 func (s *Server) warnRefused(addr, user string, e *wire.Error) {
-	key := fmt.Sprint(addr, user, e.Code)
+	key := refusal{addr, user, e.Code}
 	now := time.Now()
 	if last, ok := s.refusals.Load(key); ok && now.Sub(last.(time.Time)) < time.Minute {
 		return

@@ -28,6 +28,9 @@ func (s *session) kill(j *job) (bool, error) {
 		return false, nil
 	}
 	target := s.srv.sessionOf(uint32(id))
+	if target != nil && target != s && target.killed.Load() {
+		target = nil // it is only being cleared away
+	}
 	if target == nil && id < firstConnectionID {
 		return false, nil
 	}

@@ -65,7 +65,7 @@ func startLab(t testing.TB, replicas int, tune ...func(*Options)) *lab {
 		Classifier: classifier.New(classifier.Options{CacheEntries: 1000}),
 		Backend:    &backend.Config{TLSMode: backend.TLSDisabled, ConnectTimeout: loginTimeout, TrackedVariables: classifier.TrackedVariables},
 		Pool:       backend.PoolOptions{Max: 20, Wait: loginTimeout, Queue: 100, Statements: 50},
-		Budget:     l.budget, Wait: time.Millisecond, MaxWait: 50 * time.Millisecond, MaxStaleness: time.Hour,
+		Budget:     l.budget, MaxWait: 50 * time.Millisecond, FailoverWait: 50 * time.Millisecond, PauseLimit: time.Minute,
 		BudgetText: "qps=1000, burst=1000", MaxAllowedPacket: 64 << 20, TokenIntervals: 64,
 		LoginTimeout: loginTimeout, DrainTimeout: loginTimeout,
 		Log: zerolog.Nop(), Registerer: prometheus.NewRegistry(), Version: "test", loginKey: loginKey(),
@@ -73,8 +73,25 @@ func startLab(t testing.TB, replicas int, tune ...func(*Options)) *lab {
 	for _, fn := range tune {
 		fn(&o)
 	}
+	if o.Classes == nil {
+		o.Classes = labClasses(time.Millisecond, o.MaxWait)
+	}
 	l.serve(o)
 	return l
+}
+
+// labClasses are F0, F1 and F2 as they are built in, but for the times.
+func labClasses(wait, maxWait time.Duration) []Class {
+	empty := []Step{{Kind: StepSource}, {Kind: StepStale}}
+	short := Step{Kind: StepWait, Wait: wait}
+	return []Class{
+		{Name: "F0", Consistency: OwnWrites, MaxStaleness: time.Hour, OnLagEmpty: empty, BudgetShare: 1, EmptyShare: .7, PromoteOnToken: true,
+			OnLag: []Step{short, {Kind: StepSource}, {Kind: StepWait, Wait: maxWait}, {Kind: StepError}}},
+		{Name: "F1", Consistency: Bounded, MaxStaleness: time.Hour, OnLagEmpty: empty, Priority: 1, BudgetShare: .7, EmptyShare: .7, PromoteOnToken: true,
+			OnLag: []Step{short, {Kind: StepSource}, {Kind: StepStale}}},
+		{Name: "F2", Consistency: Bounded, MaxStaleness: time.Hour, OnLagEmpty: empty, Priority: 2, EmptyShare: .7, PromoteOnToken: true,
+			OnLag: []Step{{Kind: StepStale}}},
+	}
 }
 
 func (l *lab) serve(o Options) {

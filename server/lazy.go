@@ -39,6 +39,13 @@ func (s *session) answerHere(class *classifier.Class, text []byte) (bool, error)
 	return false, nil
 }
 
+// choosesAtStart tells of a READ ONLY transaction whose START has a key or a class:
+// its replica is chosen by those, now, as no later statement need have them.
+func (s *session) choosesAtStart(j *job) bool {
+	readOnly := j.class.Trx.ReadOnly || !j.class.Trx.ReadWrite && (s.isOn("transaction_read_only") || len(s.nextTrx) > 0)
+	return readOnly && (j.hints.Key != "" || j.hints.Class != "" || j.hints.MaxStaleness != "")
+}
+
 func (s *session) beginLazily(class *classifier.Class, text []byte) error {
 	if s.lazy == nil || class.Trx != (classifier.Trx{}) { // a bare BEGIN keeps the characteristics
 		f := s.facts(s.view())
@@ -80,8 +87,20 @@ func (s *session) endLazily(class *classifier.Class) (bool, error) {
 
 // completes tells whether completion_type makes COMMIT do more.
 func (s *session) completes() bool {
-	v, ok := s.state.Var("completion_type")
-	return ok && v != "0" && !strings.EqualFold(v, "NO_CHAIN")
+	v := s.variable("completion_type", s.view())
+	return v != "" && v != "0" && !strings.EqualFold(v, "NO_CHAIN")
+}
+
+// releases tells whether a statement ends the connection, too: COMMIT RELEASE.
+func (s *session) releases(c *classifier.Class) bool {
+	switch {
+	case c.Is(classifier.Release):
+		return true
+	case c.Kind != classifier.Commit && c.Kind != classifier.Rollback, c.Is(classifier.Chain), !s.completes():
+		return false
+	}
+	v := s.variable("completion_type", s.view())
+	return (v == "2" || strings.EqualFold(v, "RELEASE")) && !strings.Contains(strings.ToLower(c.Digest), "no release")
 }
 
 // switchesOff tells whether a SET of autocommit leaves it off, and commits nothing.
@@ -99,11 +118,16 @@ func (s *session) setAutocommit(on bool) error {
 		value = "ON"
 		s.status |= wire.StatusAutocommit
 	}
-	s.state = s.state.WithVar("autocommit", value)
+	return s.setHere("autocommit", value)
+}
+
+// setHere answers a SET that cannot fail.
+func (s *session) setHere(name, value string) error {
+	s.state = s.state.WithVar(name, value)
 	s.noteHere()
 	ok := wire.OK{Status: s.status}
 	s.tracked.setsState = false
-	news := s.filterTrack(wire.AppendTrackStateChange(wire.AppendTrackVariable(nil, "autocommit", value), true))
+	news := s.filterTrack(wire.AppendTrackStateChange(wire.AppendTrackVariable(nil, name, value), true))
 	s.untold = wire.JoinTracks(news, s.untold)
 	s.tell(&ok)
 	return s.send(ok.Append(s.scratch[:0], s.login.Caps))

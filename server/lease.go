@@ -44,7 +44,7 @@ func (s *session) lease(n *backend.Node, own *backend.Conn, free, wait bool) (*b
 	if errors.As(err, new(*backend.Unreached)) {
 		return nil, err // others have tried, and told
 	}
-	s.srv.metrics.backendFailed(n.Addr)
+	s.srv.dialFailed(n.Addr)
 	var refused *wire.Error
 	if errors.As(err, &refused) {
 		s.srv.warnRefused(n.Addr, s.login.User, refused)
@@ -314,7 +314,7 @@ type insertID struct {
 // packet tells its value: the OK has the value of an AUTO_INCREMENT column even
 // if the client gave it, and nothing of LAST_INSERT_ID(expr).
 func (s *session) noteInsertID(c *backend.Conn, j *job) {
-	unseen := isInsert(j) && (s.relay.err != nil || strings.HasPrefix(j.class.Digest, "load")) // it may have generated one all the same
+	unseen := c == s.home && isInsert(j) && (s.relay.err != nil || strings.HasPrefix(j.class.Digest, "load")) // it may have generated one all the same
 	if !s.tracked.insertID && !unseen && !mayUseInsertID(j.class) || j.want == expectPrepare {
 		return
 	}
@@ -399,7 +399,9 @@ func (s *session) insertValue() (string, error) {
 		}
 		return cmp.Or(in.value, "0"), nil
 	}
-	if s.srv.pools.Retake(in.on, s.owner, nil) { // it lies idle, but does not fit
+	// Not read yet, it lies idle, but does not fit. One that was read may be the
+	// session's again, with what others have left there meanwhile.
+	if !in.left.Done() && s.srv.pools.Retake(in.on, s.owner, nil) {
 		if s.last == in.on { // whose diagnostics are gone by this
 			s.last = nil
 		}

@@ -56,15 +56,18 @@ func (s *session) repeat(c *backend.Conn, j *job) error {
 	return err
 }
 
-// askHome asks the session's connection to the source for something between two
-// statements of the client, who may still ask for the diagnostics of the first.
-func (s *session) askHome(query string) ([]string, error) {
-	s.keepDiagnostics(s.home)
-	s.bound(s.home)
-	defer s.home.SetDeadline(noDeadline)
-	row, err := s.home.Query(query)
+// askHome asks the session's connection to the source.
+func (s *session) askHome(query string) ([]string, error) { return s.askOn(s.home, query) }
+
+// askOn asks a connection for something between two statements of the client, who
+// may still ask for the diagnostics of the first.
+func (s *session) askOn(c *backend.Conn, query string) ([]string, error) {
+	s.keepDiagnostics(c)
+	s.bound(c)
+	defer c.SetDeadline(noDeadline)
+	row, err := c.Query(query)
 	if err != nil {
-		s.home.Broken = true
+		c.Broken = true
 	}
 	return row, err
 }
@@ -72,13 +75,13 @@ func (s *session) askHome(query string) ([]string, error) {
 // followCharset asks for the charset variables after a SET that can have moved
 // one which the server does not report: COLLATE in SET NAMES, the collation that
 // follows a charset, and how results are described from now on.
-func (s *session) followCharset(c *classifier.Class) {
+func (s *session) followCharset(on *backend.Conn, c *classifier.Class) {
 	if c.Kind != classifier.Set || !slices.ContainsFunc(c.Names, isCharset) {
 		return
 	}
-	row, err := s.askHome("SELECT @@character_set_client, @@character_set_connection, @@character_set_results, @@collation_connection, USER()")
+	row, err := s.askOn(on, "SELECT @@character_set_client, @@character_set_connection, @@character_set_results, @@collation_connection, USER()")
 	if err != nil || len(row) != 5 {
-		s.home.Broken = true
+		on.Broken = true
 		return
 	}
 	for i, name := range []string{"character_set_client", "character_set_connection", "character_set_results", "collation_connection"} {
@@ -90,8 +93,8 @@ func (s *session) followCharset(c *classifier.Class) {
 			s.state = s.state.WithVar(backend.ResultsCollation, row[3])
 		}
 	}
-	s.home.SetState(s.state.WithSchema(s.home.State().Schema))
-	s.srv.pools.LearnTextColumns(s.home, s.state)
+	on.SetState(s.state.WithSchema(on.State().Schema))
+	s.srv.pools.LearnTextColumns(on, s.state)
 }
 
 func isCharset(name string) bool {

@@ -35,6 +35,21 @@ func (s *session) holdSetTransaction(class *classifier.Class, text []byte) bool 
 	return true
 }
 
+// serializable tells whether the next transaction's reads take locks, which are of use
+// on the source only, and would stop a replica's applier.
+func (s *session) serializable(v *backend.View) bool {
+	s.classifierMode(v)
+	if s.modeSerial {
+		return true
+	}
+	for _, text := range s.nextTrx {
+		if strings.Contains(strings.ToUpper(text), "SERIALIZABLE") {
+			return true
+		}
+	}
+	return false
+}
+
 // startTrx begins on a connection what was begun only here: the transaction,
 // and the characteristics that SET TRANSACTION gave it.
 func (s *session) startTrx(c *backend.Conn, j *job) error {

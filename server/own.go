@@ -140,6 +140,8 @@ func (s *session) values(j *job, q ownQuery, values []string) error {
 		switch item.what {
 		case "connection_id", "last_insert_id":
 			columns[i].Flags |= flagUnsigned
+		case "transaction_read_only":
+			columns[i].Length, columns[i].Flags = 1, flagBinary
 		case "warning_count", "error_count":
 			columns[i].Flags = flagUnsigned | flagBinary
 		}
@@ -180,6 +182,7 @@ func (s *session) afterOwn(q ownQuery, prepared bool) (warnings uint16) {
 		return 0
 	}
 	s.forgetConditions()
+	s.stale = nil
 	if q.has("found_rows") && !prepared && s.keepsWarnings() { // else PREPARE has said so
 		warnings = 1
 		s.earlier = []backend.Condition{foundRowsWarning}

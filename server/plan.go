@@ -23,6 +23,10 @@ type facts struct {
 	// readOnlyTrx: a read-only transaction is open on a replica; fresh until a
 	// statement has read a table in it, after which its snapshot cannot move.
 	readOnlyTrx, fresh bool
+	// unread: no statement has read a table in it, but it has savepoints.
+	unread bool
+	// rereads: its isolation level keeps no snapshot: each read sees the latest.
+	rereads bool
 	// onlyLocks: of it only metadata locks are left, after a statement under
 	// autocommit = 0 that failed.
 	onlyLocks bool
@@ -40,7 +44,7 @@ type facts struct {
 	homeOnly reason
 	// tempFree: homeOnly is for temporary tables alone, none of which the statement names.
 	tempFree bool
-	// homeState: user variables, text-prepared statements or handlers live on the
+	// homeState: the isolation level is SERIALIZABLE, whose reads take locks; or user variables, text-prepared statements or handlers live on the
 	// source connection, which statements of a transaction may use, or the client is to
 	// be told of its transactions: they all begin there.
 	homeState bool
@@ -53,6 +57,7 @@ type plan struct {
 	reason reason
 	begin  bool // may open a read-only transaction on the replica that is picked
 	endTrx bool // commits the read-only transaction on the replica first
+	chain  bool // and the next one is like it
 	move   bool // moves the read-only transaction to the source first
 }
 
@@ -161,12 +166,7 @@ func decideInReadOnlyTrx(c *classifier.Class, f facts) plan {
 	case classifier.Commit, classifier.Rollback, classifier.Savepoint, classifier.Empty:
 		return inTrx
 	case classifier.Begin:
-		if !c.Trx.ReadOnly && !c.Trx.ReadWrite && !f.nextReadOnly {
-			return inTrx // it keeps the characteristics if it names none, and this replica covers the token
-		}
-		p := decideBegin(c, facts{readOnly: f.readOnly, homeState: f.homeState, homeOnly: f.homeOnly})
-		p.endTrx = true
-		return p
+		return inTrx // reopens has seen to what begins anew; a server judges other texts
 	case classifier.Set, classifier.Use, classifier.Kill:
 		switch {
 		case c.Kind == classifier.Set && setsOutsideOnly(c):
@@ -207,11 +207,30 @@ func decideInReadOnlyTrx(c *classifier.Class, f facts) plan {
 			home.endTrx = true
 			return home
 		}
-		if f.fresh {
+		switch {
+		case f.fresh:
 			return moved
+		}
+		if ends, chains := endsFirst(c); ends { // what follows begins another one, which may write, or must see more
+			home.endTrx, home.chain = true, chains
+			return home
 		}
 		return inTrx
 	}
+}
+
+// endsFirst tells of several statements of which the first only ends a transaction;
+// chains: and begins one of the same kind.
+func endsFirst(c *classifier.Class) (ends, chains bool) {
+	first, _, several := strings.Cut(strings.ToLower(c.Digest), ";")
+	if !several || !c.Is(classifier.MultiStatement) {
+		return false, false
+	}
+	switch verb, chain, _ := strings.Cut(strings.TrimSpace(first), " and chain"); verb {
+	case "commit", "commit work", "rollback", "rollback work":
+		return chain == "", strings.HasSuffix(strings.TrimSpace(first), " and chain")
+	}
+	return false, false
 }
 
 // setsOutsideOnly: variables that no server lets a transaction set.

@@ -16,12 +16,14 @@ type stmt struct {
 	*sharedStmt
 	id     uint32
 	params int
-	types  string // parameter types of the last execution that sent them
-	kinds  string // of the parameters, see kindsOf
+	hints  classifier.Hints // of its text
+	types  string           // parameter types of the last execution that sent them
+	kinds  string           // of the parameters, see kindsOf
 	at     *backend.Conn
 	atID   uint32      // the server's id of it there
 	long   bool        // long data was sent to at
 	failed *wire.Error // long data could not be sent; told at the execution
+	local  bool        // it only concerns the token: no server knows of it
 }
 
 // MySQL's text for an id that the session has not prepared.
@@ -44,11 +46,21 @@ func (s *session) prepare(f wire.Frame, now time.Time) error {
 	if class.Kind == classifier.Causeway {
 		return s.refuseWith(wire.NewError(wire.ErrUnsupportedPS, "This command is not supported in the prepared statement protocol yet"))
 	}
+	hints := classifier.CommentHints(text, s.mode)
+	if e := s.refuseHidden(&job{class: class, frame: f, hints: hints, stmt: nil}); e != nil {
+		return s.refuseWith(e)
+	}
 	s.knowCharset()
 	st := &stmt{id: s.newStmtID(), sharedStmt: s.srv.shared.get(classifier.TrimComments(text, s.mode), class, s.state.Binding(), s.login.Caps&backend.MeaningCaps)}
+	st.hints = hints
+	if class.Is(classifier.NamesToken) {
+		if done, err := s.prepareToken(st); done {
+			return err
+		}
+	}
 	s.relay.statementID, s.preparedOn = st.id, nil
 	s.relay.prepared = prepared{}
-	if err := s.run1(&job{class: class, frame: f, want: expectPrepare, text: st.Text, start: now}); err != nil {
+	if err := s.run1(&job{class: class, frame: f, want: expectPrepare, text: st.Text, hints: st.hints, start: now}); err != nil {
 		s.srv.shared.release(st.sharedStmt)
 		return err
 	}
@@ -57,12 +69,16 @@ func (s *session) prepare(f wire.Frame, now time.Time) error {
 		return nil
 	}
 	st.params = int(s.relay.prepared.params)
+	s.keepStmt(st)
+	s.preparedOn.AddStatement(&st.Statement, s.relay.prepared.id)
+	return nil
+}
+
+func (s *session) keepStmt(st *stmt) {
 	if s.stmts == nil {
 		s.stmts = map[uint32]*stmt{}
 	}
 	s.stmts[st.id] = st
-	s.preparedOn.AddStatement(&st.Statement, s.relay.prepared.id)
-	return nil
 }
 
 // newStmtID returns an id that is not in use; ids wrap.
@@ -101,6 +117,9 @@ func (s *session) execute(f wire.Frame, now time.Time) error {
 		st.failed, st.long = nil, false
 		return s.fail(e)
 	}
+	if done, err := s.tokens(j); done {
+		return err
+	}
 	if st.long {
 		return s.executeBound(j)
 	}
@@ -117,6 +136,14 @@ func (s *session) execute(f wire.Frame, now time.Time) error {
 	return nil
 }
 
+// mayRunBound is what is asked before others run, too.
+func (s *session) mayRunBound(j *job, c *backend.Conn) error {
+	if c == s.home {
+		return s.storeRefuses(j.class)
+	}
+	return s.renewBound(j)
+}
+
 // executeBound runs a statement where its long data has been sent.
 func (s *session) executeBound(j *job) error {
 	st := j.stmt
@@ -125,8 +152,17 @@ func (s *session) executeBound(j *job) error {
 		st.long, st.at = false, nil
 		return s.fail(wire.NewError(wire.ErrNetRead, "Causeway: the connection that had the statement's long data was lost; send it again"))
 	}
+	if e := s.applyRules(j); e != nil {
+		return s.denied(j, e)
+	}
 	s.route = route{reason: reasonPrepared, digest: j.class.Digest}
-	s.relay.err = nil
+	s.choice.class, s.relay.err = nil, nil
+	s.runs.Store(j.class)
+	s.sharing.begin()
+	j.before = s.view()
+	if e := s.mayRunBound(j, c); e != nil {
+		return s.answerError(j, e)
+	}
 	if err := s.runOn(c, j); err != nil {
 		return err
 	}
@@ -180,6 +216,34 @@ func (s *session) prepareOn(c *backend.Conn, st *stmt) (*backend.Prepared, error
 	return c.Statement(&st.Statement, st.kinds), c.AlignNow(now)
 }
 
+// refusePrepare refuses a write in a READ ONLY transaction that no server knows
+// of yet. A server would see a mistake in the text first: it is asked for that.
+func (s *session) refusePrepare(j *job) error {
+	c, err := s.homeConn(j.start, false)
+	if err != nil {
+		return s.refuse(j.class)
+	}
+	s.keepDiagnostics(c)
+	s.bound(c)
+	defer c.SetDeadline(noDeadline)
+	if err := c.AlignNow(s.reachable()); err != nil {
+		c.Broken = !errors.As(err, new(*backend.NoSchema))
+		return s.refuse(j.class)
+	}
+	st := &backend.Statement{Text: string(j.frame.Payload[1:]), State: s.state}
+	_, err = c.Prepare(st)
+	c.CloseStatement(st, "")
+	var refused *wire.Error
+	switch {
+	case errors.As(err, &refused) && refused.Code == wire.ErrParse:
+		s.noteLocal(reasonRefused)
+		return s.refuseWith(refused)
+	case err != nil && refused == nil:
+		c.Broken = true
+	}
+	return s.refuse(j.class)
+}
+
 // prepareRefused: a server did not prepare a statement again, because what it
 // names has changed. That is the answer to its execution; nothing else is lost.
 type prepareRefused struct{ err *wire.Error }
@@ -193,6 +257,10 @@ func (s *session) longData(f wire.Frame, now time.Time) error {
 	st := s.stmts[stmtID(f.Payload)]
 	if st == nil || st.failed != nil || s.aborted != "" {
 		return nil // MySQL says nothing either
+	}
+	if st.local {
+		st.failed = notLiteral()
+		return nil
 	}
 	if err := s.sendLongData(st, f, now); err != nil {
 		st.failed = asClientError(err)

@@ -2,7 +2,6 @@ package server
 
 import (
 	"errors"
-	"fmt"
 	"time"
 
 	"causeway/backend"
@@ -15,13 +14,22 @@ import (
 // replica that qualifies. A read of which nothing reached the client may be
 // tried once more elsewhere.
 func (s *session) runOnReplica(j *job, p plan) error {
+	s.choose(j)
+	s.countRead(j)
+	if s.choice.toSource() {
+		s.route.reason = reasonClass
+		return s.runOnHome(j)
+	}
 	var tried []string
 	for {
 		c, err := s.reader(j, p, tried)
-		if err != nil {
+		switch {
+		case err == errBrownout, c != nil && c != s.home && s.brownedOut(&s.choice, &s.contract): // meanwhile: those behind it in the queue come first
+			return s.refuseBrownout()
+		case err != nil:
 			return s.answerError(j, err)
 		}
-		if c == nil && (s.route.reason == reasonFallback || p.begin) && s.token.Set.IsEmpty() {
+		if c == nil && (s.route.reason == reasonFallback || p.begin) && s.contract.has(StepStale) {
 			c, err = s.homeOrStale(j, tried)
 			if err != nil {
 				return s.answerError(j, err)
@@ -42,18 +50,23 @@ func (s *session) runOnReplica(j *job, p plan) error {
 }
 
 // homeOrStale makes sure of the source for a read that falls back to it. If it
-// cannot be connected to, a read without a token is served as it can be.
+// cannot be connected to, a read that may be stale is served as it can be.
 func (s *session) homeOrStale(j *job, tried []string) (*backend.Conn, error) {
 	_, err := s.homeConn(j.start, schemaFree(j))
 	if err == nil || errors.As(err, new(*wire.Error)) || errors.As(err, new(*sessionGone)) {
 		return nil, nil // runOnHome tells
 	}
 	s.log.Debug().Err(err).Msg("a read could not fall back to the source")
-	return s.staleReader(tried, sourceUnreachable)
+	return s.staleReader(tried, sourceUnreachable), nil // without one runOnHome tells
 }
 
 // resend runs a read on the source that a replica could not answer.
 func (s *session) resend(j *job) error {
+	if e := s.relay.err; e != nil && turnedOutToWrite(e.Code) {
+		if e := s.storeRefuses(writeClass); e != nil {
+			return s.answerError(j, e)
+		}
+	}
 	s.route.reason = reasonResent
 	s.stale = nil
 	return s.runOnHome(j)
@@ -62,6 +75,7 @@ func (s *session) resend(j *job) error {
 // tryReplica runs a read on one replica. again: it may be sent once more.
 func (s *session) tryReplica(c *backend.Conn, j *job, p plan) (again bool, err error) {
 	held, lazy := s.nextTrx, s.lazy
+	s.audit(c, j)
 	if p.begin {
 		if err := s.startTrx(c, j); err != nil {
 			switch {
@@ -98,9 +112,12 @@ func (s *session) tryReplica(c *backend.Conn, j *job, p plan) (again bool, err e
 		return true, nil
 	}
 	if p.begin && s.begunOn(c) {
-		s.readTrx, s.readFresh = c, r.err == nil
+		s.readTrx, s.readTorn = c, false
+		s.readFresh = r.err == nil || !r.started && c.Status.Has(wire.StatusInTrans)
+		s.noteBegun(held)
 	}
 	s.finish(c, j)
+	s.stats().onReplica.Add(1)
 	balance.Observe(c.Node.Live, s.route.took, false, j.start)
 	return false, s.respond()
 }
@@ -139,10 +156,15 @@ func replicaCannot(code uint16) bool {
 	return false
 }
 
+// turnedOutToWrite names the errors by which a replica says that a read would write.
+func turnedOutToWrite(code uint16) bool {
+	return code == wire.ErrReadOnlyTransaction || code == wire.ErrOptionPreventsStmt
+}
+
 // noteResend counts it, and remembers a digest that turned out to write.
 func (s *session) noteResend(c *backend.Conn, j *job) {
-	switch code := s.relay.err.Code; code {
-	case wire.ErrReadOnlyTransaction, wire.ErrOptionPreventsStmt:
+	switch code := s.relay.err.Code; {
+	case turnedOutToWrite(code):
 		s.srv.opts.Classifier.Learn(j.class, writeKind)
 		s.srv.metrics.resends.WithLabelValues("writes").Inc()
 		s.log.Info().Str("digest", j.class.Digest).Str("node", c.Node.Addr).
@@ -164,15 +186,39 @@ func (s *session) dropReplica(c *backend.Conn) {
 }
 
 // reader returns a connection to a replica that may answer, nil for the source.
-// It follows the session's contract: a replica that covers the token, else a
-// short wait, else the source within the budget, else a longer wait or, without
-// a token, the freshest replica with a warning.
+// It follows the read's contract: a replica that qualifies, else what the on_lag
+// of its class says.
 func (s *session) reader(j *job, p plan, tried []string) (*backend.Conn, error) {
 	v := s.view()
 	s.refusal = nil
 	need, err := s.need(v, j.start)
 	if err != nil {
 		return nil, err
+	}
+	if s.sharing.asked {
+		v = s.view() // it took a round trip
+	}
+	if s.brownedOut(&s.choice, &s.contract) {
+		return nil, errBrownout
+	}
+	if v.WithoutGTIDs && s.contract.token && anyUsable(v, nil) {
+		held, err := s.onlySource(v)
+		if !held {
+			return s.reader(j, p, tried)
+		}
+		return nil, err
+	}
+	if s.sticks(j, v) {
+		return nil, nil
+	}
+	barred := s.barred(v, j.start)
+	if c, err := s.holdToSeen(v, &need, tried, barred); err != nil || c != nil {
+		return c, err
+	}
+	if barred {
+		if c, err := s.onLag(p, need, tried, true); err == nil {
+			return c, nil
+		} // a warm-up makes no errors
 	}
 	if c := s.pick(v, need, tried); c != nil {
 		return c, nil
@@ -181,132 +227,76 @@ func (s *session) reader(j *job, p plan, tried []string) (*backend.Conn, error) 
 		s.route.reason = reasonNoReplica
 		return s.withoutReplicas(v, p)
 	}
-	if c := s.waitCovered(need, s.srv.opts.Wait, tried); c != nil {
-		return c, nil
-	}
-	if !s.view().Source.Usable() {
-		return s.withoutSource(need, tried)
-	}
-	if p.begin {
-		s.route.reason = reasonTransaction
-		return nil, nil // transactions are not counted against the budget
-	}
-	if s.srv.opts.Budget.Take(time.Now()) {
-		s.srv.metrics.fallbacks.WithLabelValues("used").Inc()
-		s.route.reason = reasonFallback
-		return nil, nil
-	}
-	s.srv.metrics.fallbacks.WithLabelValues("refused").Inc()
-	return s.afterBudget(need, tried)
+	return s.onLag(p, need, tried, false)
 }
 
-// withoutSource: only replicas are left. A read without a token is served as it
-// can be; one with a token waits for the replicas to apply what they received.
-func (s *session) withoutSource(need balance.Need, tried []string) (*backend.Conn, error) {
-	if s.token.Set.IsEmpty() {
-		return s.staleReader(tried, sourceUnreachable)
-	}
-	if c := s.waitCovered(need, s.srv.opts.MaxWait-s.srv.opts.Wait, tried); c != nil {
-		return c, nil
-	}
-	if s.refusal != nil {
-		return nil, s.refusal
-	}
-	return nil, wire.NewError(wire.ErrUnknown,
-		"Causeway: no replica has this session's writes after %v, and no source can be reached; see SHOW CAUSEWAY SERVERS", s.srv.opts.MaxWait)
-}
-
-// withoutReplicas: the source is all there is. Only a cluster that has
-// replicas, and lost them, spends its budget for that.
-func (s *session) withoutReplicas(v *backend.View, p plan) (*backend.Conn, error) {
-	if len(v.Replicas) == 0 || p.begin {
-		return nil, nil
-	}
-	deadline := time.Now().Add(s.srv.opts.MaxWait)
-	for !s.srv.opts.Budget.Take(time.Now()) {
-		if time.Now().After(deadline) {
-			s.srv.metrics.fallbacks.WithLabelValues("refused").Inc()
-			return nil, s.budgetError("no replica is usable")
-		}
-		if err := s.pause(5 * time.Millisecond); err != nil {
-			return nil, err
-		}
-	}
-	s.srv.metrics.fallbacks.WithLabelValues("used").Inc()
-	return nil, nil
-}
-
-// budgetError tells why a read found no server. One that refused the session's
-// account has said more than that.
-func (s *session) budgetError(why string) error {
-	if s.refusal != nil {
-		return s.refusal
-	}
-	return wire.NewError(wire.ErrUnknown,
-		"Causeway: %s, and the fallback budget of the source is used up ([fallback] %s); try again, or raise it", why, s.srv.opts.BudgetText)
-}
-
-// afterBudget: with a token wait, never be stale; without one never fail.
-func (s *session) afterBudget(need balance.Need, tried []string) (*backend.Conn, error) {
-	if s.token.Set.IsEmpty() {
-		return s.staleReader(tried, budgetUsedUp)
-	}
-	if c := s.waitCovered(need, s.srv.opts.MaxWait-s.srv.opts.Wait, tried); c != nil {
-		return c, nil
-	}
-	return nil, s.budgetError(fmt.Sprintf("no replica has this session's writes after %v", s.srv.opts.MaxWait))
-}
-
-// Why a read is served stale.
-const (
-	budgetUsedUp      = "the fallback budget was used up"
-	sourceUnreachable = "the source did not answer"
-)
-
-// staleReader serves a read without a token from the freshest live replica.
-func (s *session) staleReader(tried []string, why string) (*backend.Conn, error) {
-	v := s.view()
-	for {
-		n, _ := balance.Freshest(without(v.Replicas, tried), time.Now())
-		switch {
-		case n != nil:
-		case s.refusal == nil && why == sourceUnreachable:
-			return nil, wire.NewError(wire.ErrUnknown, "Causeway: no replica is usable, and %s; see SHOW CAUSEWAY SERVERS", why)
-		default:
-			return nil, s.budgetError("no replica is usable")
-		}
-		c, err := s.replicaConn(n, true)
-		if err == nil {
-			s.route.reason = reasonStale
-			s.stale = newStaleNote(n, why)
-			s.srv.metrics.stale.Inc()
-			return c, nil
-		}
-		tried = append(tried, n.Addr)
-	}
+// barred tells whether the warm-up after a promotion keeps a read from replicas:
+// no GTID proves what it sees, and its class does not take that. (A replica may
+// still be without what the new source has applied of its own backlog.)
+func (s *session) barred(v *backend.View, now time.Time) bool {
+	return now.Before(v.WarmupUntil) && !s.contract.token && !s.contract.class.WarmupAllow && v.Source.Usable() && !s.srv.opts.SkipTokenCheck
 }
 
 // need is what a read of this session asks of a replica now.
 func (s *session) need(v *backend.View, now time.Time) (balance.Need, error) {
-	if s.token.Void(v.Epoch) {
-		s.token = gtid.Token{}
-		s.srv.metrics.lostTokens.Inc()
-		return balance.Need{}, wire.NewError(wire.ErrUnknown,
-			"Causeway: writes of this session were lost: the source no longer has transactions that it had acknowledged")
+	if err := s.tellLostWrites(v); err != nil {
+		return balance.Need{}, err
 	}
+	if v.WithoutGTIDs {
+		if e := s.choice.lacksGTIDs(); e != nil {
+			return balance.Need{}, e
+		}
+	}
+	s.demanded = s.demand(v)
+	if class := s.choice.class; class.Consistency >= OwnWrites || class.PromoteOnToken { // others ask for no token
+		if err := s.demandOthers(&s.demanded); err != nil {
+			return balance.Need{}, err
+		}
+	}
+	s.contract = s.agree(s.choice, &s.demanded, v)
 	if s.srv.opts.SkipTokenCheck {
-		return balance.Need{Now: now, AnyLive: true}, nil
+		return balance.Need{Now: now, AnyLive: true}, nil // the contract stays, for the audit
 	}
-	token := s.token.Set
-	need := balance.Need{Token: token, Now: now}
-	if token.IsEmpty() {
+	if !s.demanded.held && !s.contract.global {
 		s.srv.metrics.emptyTokens.Inc()
-		need.Token = s.srv.floorSet(v)
-		need.MaxStaleness = s.srv.opts.MaxStaleness
-	} else {
+	} else if s.contract.token {
 		s.route.reason = reasonToken
 	}
-	return need, nil
+	if s.contract.global && anyUsable(v, nil) {
+		all, err := s.sourceNow(now)
+		if err != nil {
+			return balance.Need{}, err
+		}
+		s.route.reason = reasonToken
+		s.demanded.token = s.demanded.token.Union(all)
+	}
+	return needOf(&s.contract, &s.demanded, now), nil
+}
+
+// agree is the contract of a read of this session.
+func (s *session) agree(ch choice, d *demand, v *backend.View) contract {
+	everywhere := d.held && ch.class.mayPromote() && !v.WithoutGTIDs && coveredEverywhere(v, d.token)
+	c := agree(ch, s.srv.classes.all[0], d.held, everywhere)
+	c.token = c.token || d.stands && (c.floor || c.class.PromoteOnToken)
+	if d.stands && c.token && !c.global && !coveredSomewhere(v, d.token) {
+		c = c.patient(ch.class, s.srv.classes.all[0])
+	}
+	if v.WithoutGTIDs { // nothing proves an age: the lag limit judges alone
+		c.bound, c.floor = 0, false
+	}
+	return c
+}
+
+// needOf is what a contract asks of a replica.
+func needOf(c *contract, d *demand, now time.Time) balance.Need {
+	need := balance.Need{MaxStaleness: c.bound, Now: now, Limit: c.class.limit}
+	switch {
+	case c.token:
+		need.Token = d.token
+	case c.floor:
+		need.Token = d.floor
+	}
+	return need
 }
 
 // pick chooses among the replicas that qualify until one can be connected to.
@@ -377,14 +367,13 @@ func anyUsable(v *backend.View, tried []string) bool {
 // sampleWait is how long a read waits for a sample between two looks.
 const sampleWait = 5 * time.Millisecond
 
-// waitCovered waits until a replica covers the token.
-func (s *session) waitCovered(need balance.Need, limit time.Duration, tried []string) *backend.Conn {
-	start := time.Now()
+// waitCovered waits until a replica qualifies, at most for limit after start.
+func (s *session) waitCovered(need balance.Need, start time.Time, limit time.Duration, tried []string) *backend.Conn {
 	until := need.Token
 	if need.MaxStaleness > 0 {
-		until = s.view().SourcePosition // who has that is fresh
+		until = until.Union(s.view().SourcePosition) // who has that is fresh
 	}
-	if limit <= 0 || until.IsEmpty() {
+	if until.IsEmpty() {
 		return nil
 	}
 	for {
@@ -397,7 +386,7 @@ func (s *session) waitCovered(need balance.Need, limit time.Duration, tried []st
 		need.Now = time.Now()
 		if c := s.pick(v, need, tried); c != nil {
 			s.srv.metrics.waits.WithLabelValues("covered").Inc()
-			if !s.token.Set.IsEmpty() {
+			if s.contract.token {
 				s.route.reason = reasonWaited
 			}
 			return c

@@ -14,6 +14,7 @@ import (
 // runInReadTrx runs a statement in the read-only transaction on its replica.
 func (s *session) runInReadTrx(j *job) error {
 	c := s.readTrx
+	s.lateToken = s.lateToken || j.hints.Key != "" && !s.readFresh
 	if why := s.unfit(c, s.view().Node(c.Node.Addr), j.start); why != "" {
 		s.relay.started = false
 		return s.lostReplicaAnswer(c, j, errString(why))
@@ -34,6 +35,24 @@ func (s *session) runInReadTrx(j *job) error {
 		s.carryUserVars(c, j)
 	}
 	return nil
+}
+
+// followReadTrx notes what a statement in the read-only transaction has made of it.
+func (s *session) followReadTrx(class *classifier.Class) {
+	r, c := &s.relay, s.readTrx
+	switch {
+	case r.err != nil: // a snapshot may have been made, of which the client has seen something or not
+		s.readFresh = s.readFresh && !r.started
+		s.readTorn = s.readTorn || !class.Is(classifier.NoTable)
+	case !c.Status.Has(wire.StatusInTrans) && s.locks != c:
+		s.readTrx = nil
+	case class.Kind == classifier.Begin:
+		s.readFresh = !class.Trx.Snapshot
+	case class.Kind == classifier.Savepoint:
+		s.readPinned = true
+	case !class.Is(classifier.NoTable):
+		s.readFresh = false
+	}
 }
 
 // userVars are the user variables that a digest names.
@@ -139,7 +158,15 @@ func (e errString) Error() string { return string(e) }
 // statement commits implicitly. Nothing can be lost by it.
 func (s *session) endReadTrx(how string) {
 	c := s.readTrx
+	if s.insert.on == c { // what comes next, elsewhere, may ask for it
+		value, err := s.insertValue()
+		if err == nil {
+			s.insert = insertID{value: value}
+		}
+	}
 	s.readTrx = nil
+	s.status &^= trxStatus
+	s.inTrx.Store(false)
 	s.closeTrx(c, how)
 }
 
@@ -158,6 +185,6 @@ func (s *session) closeTrx(c *backend.Conn, how string) {
 // moveReadTrx gives up a read-only transaction that has read nothing yet: the
 // same transaction is begun on the source.
 func (s *session) moveReadTrx() {
-	s.endReadTrx("ROLLBACK")
-	s.lazy = &lazyTrx{text: "START TRANSACTION READ ONLY"}
+	s.leaveReadTrx("ROLLBACK")
+	s.goOnLater(false)
 }

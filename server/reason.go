@@ -32,6 +32,11 @@ const (
 	reasonLocal     // answered here
 	reasonRefused   // an error from here
 	reasonOneShot   // SET TRANSACTION holds for this statement
+	reasonClass     // the class or a rule names the source
+	reasonDenied    // by a rule
+	reasonBrownout  // its class is refused, as reads wait too long for connections
+	reasonStandIn   // no source serves: a replica in its place
+	reasonSticky    // shortly after a commit in its scope: the source, within the budget
 	reasonPrepared  // long data or a cursor binds the statement to a connection
 	reasonCount     = iota
 )
@@ -45,6 +50,7 @@ var reasonNames = [reasonCount]string{
 	reasonTempTables: "temporary_tables", reasonLockedTables: "locked_tables", reasonXA: "xa", reasonUserLocks: "user_locks",
 	reasonUntracked: "untracked", reasonDoubt: "doubt", reasonResent: "resent", reasonLocal: "local",
 	reasonRefused: "refused", reasonOneShot: "set_transaction", reasonPrepared: "statement_bound",
+	reasonClass: "class", reasonDenied: "denied", reasonBrownout: "brownout", reasonStandIn: "no_source", reasonSticky: "sticky",
 }
 
 // String is the reason as a metric label and in SHOW CAUSEWAY ROUTE.
@@ -79,7 +85,7 @@ func kindReason(k classifier.Kind) reason {
 func isOwnRead(c *classifier.Class, r reason) bool {
 	switch c.Kind {
 	case classifier.Read, classifier.ReadSource, classifier.LockingRead:
-		return r != reasonFallback && r != reasonNoReplica && r != reasonResent
+		return r != reasonFallback && r != reasonNoReplica && r != reasonResent && r != reasonSticky
 	}
 	return false
 }

@@ -51,7 +51,7 @@ func TestKindReason(t *testing.T) {
 func TestMayHaveCommitted(t *testing.T) {
 	harmless := map[classifier.Kind]bool{
 		classifier.Read: true, classifier.ReadSource: true, classifier.Diagnostics: true, classifier.LockingRead: true,
-		classifier.Savepoint: true, classifier.Use: true, classifier.Kill: true, classifier.Empty: true, classifier.Handler: true,
+		classifier.Savepoint: true, classifier.Use: true, classifier.Kill: true, classifier.Empty: true, classifier.Handler: true, classifier.Set: true,
 	}
 	for _, k := range allKinds {
 		if got := mayHaveCommitted(class(k, 0)); got == harmless[k] {
@@ -61,6 +61,11 @@ func TestMayHaveCommitted(t *testing.T) {
 			if !mayHaveCommitted(class(k, f)) {
 				t.Errorf("%v with %v: false", k, f)
 			}
+		}
+	}
+	for _, f := range []classifier.Flags{classifier.MultiStatement, classifier.SetsGlobal, classifier.SetsAutocommit | classifier.MayCommit} {
+		if !mayHaveCommitted(class(classifier.Set, f)) {
+			t.Errorf("SET with %v: false", f)
 		}
 	}
 }

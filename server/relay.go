@@ -66,6 +66,9 @@ type relay struct {
 	statementID uint32
 	// untold is a session-state block that goes with the first OK that can have one.
 	untold []byte
+	// command is the client's, in the buffer of its connection unless it is copied.
+	command []byte
+	copied  bool
 	// finish: when the client is gone, read the answer to its end all the same.
 	finish bool
 	// extraRow is one more row of the last result set; it adds to nothing else.

@@ -1,6 +1,10 @@
 package server
 
-import "causeway/wire"
+import (
+	"bytes"
+
+	"causeway/wire"
+)
 
 // prepareOK handles the first packet of a PREPARE's answer.
 func (r *relay) prepareOK(b []byte) error {
@@ -60,7 +64,9 @@ func (r *relay) defs() error {
 }
 
 // localInfile passes the request on and the client's file back, packet by
-// packet, up to the empty one. The file is read by the client, never here.
+// packet, up to the empty one. The file is read by the client, never here. The
+// command is copied first: its text is looked at once more when the answer is in,
+// and another connection may have its buffer by then.
 func (r *relay) localInfile(b []byte) error {
 	b[3] += r.delta
 	r.pos += len(b)
@@ -69,6 +75,7 @@ func (r *relay) localInfile(b []byte) error {
 	if err := r.forward(); err != nil {
 		return err
 	}
+	r.command, r.copied = bytes.Clone(r.command), true
 	r.to.SetSequence(r.seq + r.delta)
 	for full := false; ; {
 		raw, err := r.to.ReadRaw()

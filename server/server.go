@@ -20,6 +20,9 @@ import (
 	"causeway/balance"
 	"causeway/classifier"
 	"causeway/gtid"
+	"causeway/scope"
+	"causeway/share"
+	"causeway/token"
 	"causeway/wire"
 )
 
@@ -31,10 +34,21 @@ type Monitor interface {
 	WaitCovered(ctx context.Context, need gtid.Set, until time.Time) (*backend.View, bool)
 	// FreshSource asks the source for its gtid_executed now.
 	FreshSource(ctx context.Context) (gtid.Set, time.Time, error)
+	// SourceNow is FreshSource for a question sent after a time, which an answer
+	// that is there, or on its way, may fulfil. SourceSoon is for checks that
+	// strangers can cause: it asks at most a hundred times a second for all.
+	SourceNow(ctx context.Context, sentAfter time.Time) (gtid.Set, error)
+	SourceSoon(ctx context.Context, sentAfter time.Time) (gtid.Set, error)
 	// Held tells what a server's connection holds for itself.
 	Held(ctx context.Context, addr string, connID uint32) (backend.Held, error)
 	// Report tells of a connection that died or met another server.
 	Report(addr string, generation uint64, why string)
+	// SetSource makes a server the source by an operator's word.
+	SetSource(addr string) error
+	// AddServer adds a node; weight below 0: as configured, or 1.
+	AddServer(addr string, weight int, zone string) error
+	// RemoveServer takes a node out, unless it is the source.
+	RemoveServer(addr string) error
 }
 
 // User is an account that clients log in with; the same name and password are
@@ -45,6 +59,9 @@ type User struct {
 	// How long a session may be idle in a transaction, or with another pin; 0:
 	// as long as the server lets it.
 	IdleInTransaction, IdlePinned time.Duration
+	Admin                         bool   // may pause writes and name the source
+	Class, MaxClass               string // of its reads, and the highest they may have; ""
+	Scope                         Scope  // whose writes its reads must see
 }
 
 // Options are everything a Server is made of.
@@ -56,18 +73,46 @@ type Options struct {
 	Pool       backend.PoolOptions
 	Budget     *balance.Budget
 	Policy     balance.Policy
+	Zone       string // Causeway's own, for people
 
-	Wait         time.Duration // for a replica before the source is asked
-	MaxWait      time.Duration // for a replica once the budget is used up
-	MaxStaleness time.Duration // bound for reads without a token
+	Classes []Class // the first is F0
+	Rules   []Rule  // in the order in which they are tried
+	// DefaultClass is the class of a read that nothing gives another;
+	// ListenClass that of this listener's, "": DefaultClass.
+	DefaultClass, ListenClass string
+
+	// Sticky is for how long after a commit the reads of its scope go to the source,
+	// as far as the budget goes; 0: they do not.
+	Sticky time.Duration
+
+	MaxWait      time.Duration // for a source, or for its budget when no replica is usable
+	FailoverWait time.Duration // of what needs a source, while there is none
+	PauseLimit   time.Duration // of CAUSEWAY PAUSE WRITES
+	// PauseEndRefuses: writes fail when a pause has reached its limit, instead of going on.
+	PauseEndRefuses bool
+	// ForgetLostWrites: sessions are not told that a failover lost their writes.
+	ForgetLostWrites bool
 	// SkipTokenCheck gives up the promise; for tests that must be able to fail.
 	SkipTokenCheck bool
+	// AuditSample is the part of the reads with a token that are audited, see audit.
+	AuditSample float64
 	// BudgetText names the budget's configuration in errors: "qps=1000, burst=2000".
 	BudgetText string
+	Brownout   balance.BrownoutLimits
+
+	// Tokens writes and reads the text of tokens; nil: they are plain sets.
+	Tokens *token.Codec
 
 	MaxConnections   int
 	MaxAllowedPacket int
 	TokenIntervals   int
+	MaxKeys          int           // that are remembered
+	KeyTTL           time.Duration // after the last write under it; 0: for ever
+	// Share is the store by which several Causeways share keys and wide scopes, nil:
+	// none. The server sets its Source and Changed.
+	Share *share.Options
+	// StoreDownRefuses: writes that others must see are refused while it is away.
+	StoreDownRefuses bool
 	LoginTimeout     time.Duration
 	DrainTimeout     time.Duration
 
@@ -103,21 +148,42 @@ type Server struct {
 	// ownReads counts the reads that only the source may answer.
 	ownReads atomic.Uint64
 	floor    atomic.Pointer[gtid.Token]
+	acked    acknowledged
+	// noSourceSince is since when no source is known, as time since started; 0: one is.
+	noSourceSince atomic.Int64
 
-	pools    *backend.Pools
-	shared   sharedStmts
-	schemas  seenSchemas
+	paused        atomic.Pointer[writePause] // nil: writes go on
+	waitingWrites atomic.Int64               // because of it
+
+	pools   *backend.Pools
+	shared  sharedStmts
+	schemas seenSchemas
+	classes classes
+	rules   ruleBook
+	digests digestRatios
+	scopes  scopes
+	// monotonic: a class wants it, so that all reads are noted.
+	monotonic bool
+	brown     *brownout
+	others    *share.Member // nil: keys and scopes are this process's own
+
+	defaultClass, listenClass *Class // listenClass: nil if it has none
+
 	refusals sync.Map // see warnRefused
+	dialed   sync.Map // addresses that have a label in the metrics, see forgetNodes
 
 	mu       sync.Mutex
 	sessions map[uint32]*session
 	wg       sync.WaitGroup
 	draining atomic.Bool
+	serving  context.Context // of Serve
 }
 
 type account struct {
 	User
-	open atomic.Int64
+	open            atomic.Int64
+	entry           *scope.Entry // with Scope = ScopeUser
+	class, maxClass *Class       // nil: none
 }
 
 // New makes a Server. Serve starts it.
@@ -128,10 +194,16 @@ func New(o Options) (*Server, error) {
 		users:        map[string]*account{}, sessions: map[uint32]*session{},
 	}
 	s.pools = backend.NewPools(o.Backend, o.Pool)
+	s.scopes = scopes{keys: scope.NewBook(max(o.MaxKeys, 1), o.KeyTTL), proxy: scope.NewEntry(proxyEntry)}
 	s.nextID.Store(firstConnectionID)
 	for _, u := range o.Users {
-		s.users[u.Name] = &account{User: u}
+		s.users[u.Name] = &account{User: u, entry: scope.NewEntry(userEntryPrefix + u.Name)}
 	}
+	s.joinOthers()
+	if err := s.takeClasses(); err != nil {
+		return nil, err
+	}
+	s.brown = newBrownout(&s.classes)
 	s.metrics = newMetrics(o.Registerer, s)
 	methods, err := compressionMethods(o.Compression)
 	if err != nil {
@@ -181,23 +253,24 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { ln.Close() })
 	defer stop()
-	s.wg.Add(1)
-	go func() {
-		defer s.wg.Done()
-		s.watch(ctx)
-	}()
+	s.floorSet(s.opts.Monitor.View()) // now, not when somebody reads: replicas may be far behind
+	s.wg.Go(func() { s.always(ctx, s.watch) })
+	s.wg.Go(func() { s.always(ctx, s.tendLost) })
+	s.serving = ctx
 	tended := make(chan struct{})
 	tend, endTend := context.WithCancel(context.Background())
 	go func() {
 		defer close(tended)
 		s.pools.Tend(tend, s.opts.Monitor.View)
 	}()
+	shared := s.keepShared(tend)
 	err := s.acceptLoop(ctx, ln)
 	cancel()
 	s.drain()
 	s.wg.Wait()
 	endTend()
 	<-tended
+	<-shared
 	return err
 }
 
@@ -233,6 +306,16 @@ func (s *Server) recovered(id uint32) {
 		s.metrics.panics.Inc()
 		s.log.Error().Uint32("connection", id).Str("panic", fmt.Sprint(p)).Bytes("stack", debug.Stack()).
 			Msg("a session failed; its connection is closed, the others go on")
+	}
+}
+
+// always runs what the server needs until ctx ends: a fault costs one turn of it.
+func (s *Server) always(ctx context.Context, run func(context.Context)) {
+	for ctx.Err() == nil {
+		func() {
+			defer s.recovered(0)
+			run(ctx)
+		}()
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"causeway/backend"
 	"causeway/classifier"
 	"causeway/gtid"
+	"causeway/scope"
 	"causeway/wire"
 )
 
@@ -27,17 +28,24 @@ type session struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	state     *backend.State  // what other connections must be brought to
-	mode      classifier.Mode // derived from modeState
-	modeState *backend.State
-	modeView  uint64
-	token     gtid.Token   // GTIDs that reads must see
-	status    wire.Status  // what the client was told last of its own transaction
-	route     route        // where the last statement went
-	trackers  trackerCheck // due before the next statement
-	wants     trackerWants // what the client asked to be told of its session
-	untold    []byte       // a session-state block that it has not been told yet
-	trxState  string       // what it was told last of its transaction, see trxTold
+	state      *backend.State  // what other connections must be brought to
+	mode       classifier.Mode // derived from modeState
+	modeState  *backend.State
+	modeSerial bool // and the isolation level is SERIALIZABLE
+	modeView   uint64
+	token      gtid.Token   // GTIDs that reads must see
+	windows    windows      // after its commits
+	trxWrote   bool         // the open transaction may have written, see followCommit
+	handed     handedToken  // the last token that was handed in
+	lateToken  bool         // it came in a transaction, which keeps its snapshot
+	untracked  bool         // it wrote what no GTID tells of
+	lostSeen   uint64       // acknowledged.version that the token was compared with
+	status     wire.Status  // what the client was told last of its own transaction
+	route      route        // where the last statement went
+	trackers   trackerCheck // due before the next statement
+	wants      trackerWants // what the client asked to be told of its session
+	untold     []byte       // a session-state block that it has not been told yet
+	trxState   string       // what it was told last of its transaction, see trxTold
 
 	// Leases. Between commands only what something holds is kept, see settle.
 	owner  *backend.Owner // a new one with each reset
@@ -45,6 +53,7 @@ type session struct {
 	// showsAttrs: the statement looks at the connection attributes, which only a
 	// connection of the session's own has.
 	showsAttrs bool
+	mayStandIn bool                     // a replica can run what runs now, see standIn
 	home       *backend.Conn            // to the source: everything but plain reads
 	replicas   map[string]*backend.Conn // by address
 	homeLast   *backend.Conn            // the last one to the source, may be given back
@@ -61,22 +70,26 @@ type session struct {
 
 	dropped string // the session's schema does not exist any more, see enterSchema
 
-	readTrx   *backend.Conn // replica connection with the open read-only transaction
-	readFresh bool          // no table was read in it yet
-	nextTrx   []string      // SET TRANSACTION statements for the next transaction, not sent yet
-	oneShot   bool          // one was sent to the source and holds for its next statement
-	lazy      *lazyTrx      // a transaction that was begun here only
-	locks     *backend.Conn // it may have metadata locks of a transaction that its flags do not tell of
-	aborted   string        // the transaction was lost; why. Only ROLLBACK and its like go on
-	homeOnly  reason        // why all reads stay on the source connection
-	sticky    stickyState   // what of the source connection cannot be replayed
-	doubt     *doubt
-	warnings  uint16      // of the last statement
-	errors    uint16      // among them
-	told      uint16      // warnings that the last answer told of
-	rowCount  int64       // ROW_COUNT() after it
-	stale     *staleNote  // the last statement was served stale
-	refusal   *wire.Error // of the last replica that refused the account, for this read
+	readTrx    *backend.Conn // replica connection with the open read-only transaction
+	readKind   string        // SET TRANSACTION for another one like it
+	rereads    bool          // its isolation level keeps no snapshot
+	readPinned bool          // it has savepoints
+	readTorn   bool          // a statement failed in it: there may be a snapshot of which nothing was seen
+	readFresh  bool          // no table was read in it yet
+	nextTrx    []string      // SET TRANSACTION statements for the next transaction, not sent yet
+	oneShot    bool          // one was sent to the source and holds for its next statement
+	lazy       *lazyTrx      // a transaction that was begun here only
+	locks      *backend.Conn // it may have metadata locks of a transaction that its flags do not tell of
+	aborted    string        // the transaction was lost; why. Only ROLLBACK and its like go on
+	homeOnly   reason        // why all reads stay on the source connection
+	sticky     stickyState   // what of the source connection cannot be replayed
+	doubt      *doubt
+	warnings   uint16      // of the last statement
+	errors     uint16      // among them
+	told       uint16      // warnings that the last answer told of
+	rowCount   int64       // ROW_COUNT() after it
+	stale      *staleNote  // the last statement was served stale
+	refusal    *wire.Error // of the last replica that refused the account, for this read
 
 	stmts      map[uint32]*stmt
 	nextStmt   uint32
@@ -86,6 +99,19 @@ type session struct {
 	current *backend.Conn // whose OK is being looked at
 	tracked trackedNews
 	scratch []byte
+
+	base     choice           // the class by the configuration
+	maxClass *Class           // of the account, nil: none
+	rules    *ruleSet         // that can match, nil: none
+	hints    classifier.Hints // by user variables that were set to literals
+	wish     wish             // what hints ask for
+	rule     *ruleEntry       // of the statement that runs
+	choice   choice           // the class of the last read
+	contract contract         // and what it asks for
+	demanded demand           // and what it must see
+	common   common           // what it shares with other sessions
+	saw      scope.Seen       // if a class has monotonic reads
+	sharing  sharing          // and over the store with other Causeways
 
 	// Read by others.
 	busySince atomic.Int64               // nanoseconds since the server's start; 0: waits for a command
@@ -98,6 +124,7 @@ type session struct {
 	plainRead atomic.Bool                      // what runs may be killed when the client goes away
 	cut       cutGuard
 	inTrx     atomic.Bool
+	writing   atomic.Bool // has a transaction or a write on the source, see admitWrite
 	killed    atomic.Bool
 
 	interrupted atomic.Bool   // KILL QUERY came for the present command
@@ -114,7 +141,7 @@ func newSession(srv *Server, client *wire.Conn, login *Login, id uint32) *sessio
 	client.SetMaxPacket(srv.opts.MaxAllowedPacket)
 	s.relay.onOK = s.onOK
 	s.relay.track = s.filterTrack
-	s.owner = &backend.Owner{}
+	s.owner, s.lostSeen = &backend.Owner{}, srv.acked.version.Load()
 	s.found.known = true // 0
 	s.reset()
 	s.idleSince.Store(int64(time.Since(srv.started)))
@@ -127,6 +154,7 @@ func (s *session) reset() {
 	s.modeState = nil
 	s.readTrx, s.nextTrx, s.oneShot, s.lazy, s.aborted = nil, nil, false, nil, ""
 	s.homeOnly, s.sticky, s.stale, s.locks = reasonNone, stickyState{}, nil, nil
+	s.untracked, s.trxWrote = false, false
 	s.last, s.stmts, s.dropped = nil, nil, ""
 	s.wants, s.trackers = defaultWants(s.view().Source), trackerCheck{}
 	s.status = wire.StatusAutocommit
@@ -134,6 +162,11 @@ func (s *session) reset() {
 		s.status = 0
 	}
 	s.rowCount, s.told, s.untold, s.trxState = 0, 0, nil, ""
+	s.base, s.maxClass = s.srv.startClass(s.login.User)
+	s.hints, s.wish = classifier.Hints{}, wish{}
+	s.common = common{wide: s.srv.wideEntry(s.login.User)}
+	s.hints.Key = s.login.hintAttr(classifier.HintKey)
+	s.rules = s.srv.rules.forLogin(s.login.User, s.login.Host)
 	s.inTrx.Store(false)
 }
 
@@ -142,6 +175,7 @@ func (s *session) run() {
 	defer s.cancel()
 	defer s.closeStmts()
 	defer s.closeBackends()
+	defer s.leaveDoubt()
 	if !s.greet() {
 		return
 	}
@@ -182,7 +216,10 @@ func (s *session) serve(f wire.Frame) error {
 	s.busySince.Store(since)
 	s.lastStart.Store(since)
 	err := s.command(f, now)
+	s.lateToken = s.lateToken && s.status.Has(wire.StatusInTrans)
 	s.settle()
+	s.keepKeys()
+	s.doneWriting()
 	s.idleSince.Store(int64(time.Since(s.srv.started)))
 	s.seen.Store(s.state)
 	s.busySince.Store(0)
@@ -202,45 +239,16 @@ func (s *session) greet() bool {
 			return false
 		}
 	}
+	if e := s.loginToken(); e != nil {
+		s.client.WritePacket(e.Append(nil, s.login.Caps))
+		s.client.Flush()
+		return false
+	}
 	if s.sendOK() != nil {
 		return false
 	}
 	s.client.Compress(wire.CompressionOf(s.login.Caps), s.login.ZstdLevel)
 	return true
-}
-
-// checkSchema asks a server whether the account may use the schema of its
-// login: the source, or any replica while there is none. What has been asked a
-// moment ago is not asked again.
-func (s *session) checkSchema() error {
-	if s.srv.schemas.fresh(s.login.User, s.login.Database) {
-		return nil
-	}
-	c, err := s.anyConn()
-	if err != nil {
-		return err
-	}
-	if err := c.AlignNow(s.state); err != nil {
-		c.Broken = true
-		return err
-	}
-	s.srv.schemas.note(s.login.User, s.login.Database)
-	return nil
-}
-
-func (s *session) anyConn() (*backend.Conn, error) {
-	v := s.view()
-	if !v.Source.Usable() {
-		for _, n := range v.Replicas {
-			if !n.Usable() {
-				continue
-			}
-			if c, err := s.replicaConn(n, true); err == nil || errors.As(err, new(*wire.Error)) {
-				return c, err
-			}
-		}
-	}
-	return s.homeConn(time.Now(), false)
 }
 
 // readFailed tells the client why its connection ends, where MySQL would.
@@ -271,7 +279,9 @@ const skipTimeout = 30 * time.Second
 func (s *session) facts(v *backend.View) facts {
 	return facts{
 		readOnlyTrx:   s.readTrx != nil,
-		fresh:         s.readFresh,
+		fresh:         s.readFresh && !s.readPinned,
+		unread:        s.readFresh,
+		rereads:       s.rereads,
 		onlyLocks:     s.readTrx != nil && !s.readTrx.Status.Has(wire.StatusInTrans),
 		homeTrx:       s.homeInTrx(),
 		lazy:          s.lazy != nil,
@@ -280,7 +290,7 @@ func (s *session) facts(v *backend.View) facts {
 		readOnly:      s.isOn("transaction_read_only"),
 		nextReadOnly:  len(s.nextTrx) > 0,
 		homeOnly:      s.homeOnlyReason(),
-		homeState:     s.sticky.userVars || len(s.sticky.prepared) > 0 || len(s.sticky.handlers) > 0 || s.state.HasUserVars() || s.tracksTrx(v),
+		homeState:     s.serializable(v) || s.sticky.userVars || len(s.sticky.prepared) > 0 || len(s.sticky.handlers) > 0 || s.state.HasUserVarsBut(hintVariables[:]) || s.tracksTrx(v),
 	}
 }
 
@@ -299,6 +309,8 @@ func (s *session) homeOnlyBesides() reason {
 	switch {
 	case s.sticky.xa:
 		return reasonXA
+	case s.sharedInDoubt():
+		return reasonDoubt
 	case s.oneShot:
 		return reasonOneShot
 	case s.dropped != "" && s.dropped == s.state.Schema:
@@ -316,6 +328,15 @@ func (s *session) homeOnlyBesides() reason {
 func (s *session) isOn(name string) bool {
 	v, ok := s.state.Var(name)
 	return ok && (strings.EqualFold(v, "ON") || v == "1")
+}
+
+// variable is the session's value of one, by default the source's global one.
+func (s *session) variable(name string, v *backend.View) string {
+	value, ok := s.state.Var(name)
+	if !ok && v.Source != nil {
+		value = v.Source.Defaults[name]
+	}
+	return value
 }
 
 // isOff tells of a variable whose default is the source's global.
@@ -337,6 +358,7 @@ func (s *session) classifierMode(v *backend.View) classifier.Mode {
 		sqlMode = v.Source.Defaults["sql_mode"]
 	}
 	charset, ok := s.state.Var("character_set_client")
+	s.modeSerial = strings.EqualFold(s.variable("transaction_isolation", v), "SERIALIZABLE")
 	s.mode = classifier.Mode{
 		ANSIQuotes:         strings.Contains(sqlMode, "ANSI_QUOTES"),
 		NoBackslashEscapes: strings.Contains(sqlMode, "NO_BACKSLASH_ESCAPES"),
@@ -403,7 +425,7 @@ func asClientError(err error) *wire.Error {
 		return e
 	}
 	if text := err.Error(); strings.HasPrefix(text, "read: ") || strings.HasPrefix(text, "write: ") { // of package wire
-		return wire.NewError(wire.ErrUnknown, "Causeway: a server was asked for something first, in vain: %s", backend.Reason(err))
+		return wire.NewError(wire.ErrServerIsntAvailable, "Causeway: a server was asked for something first, in vain: %s", backend.Reason(err))
 	}
-	return wire.NewError(wire.ErrUnknown, "Causeway: %v", err)
+	return wire.NewError(wire.ErrServerIsntAvailable, "Causeway: %v", err)
 }

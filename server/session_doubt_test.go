@@ -152,7 +152,7 @@ func TestLostWriteInATransaction(t *testing.T) {
 	k.run("BEGIN")
 	l.source.on("INSERT", func(c *fakeConn, _ string) { c.hangUp() })
 	k.wantError(wire.ErrNetRead, "lost", "INSERT INTO t VALUES (1)")
-	k.wantError(wire.ErrUnknown, "transaction was lost", "UPDATE t SET a=1")
+	k.wantError(wire.ErrServerIsntAvailable, "transaction was lost", "UPDATE t SET a=1")
 	k.run("ROLLBACK", "UPDATE t SET a=1")
 }
 

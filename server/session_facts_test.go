@@ -46,7 +46,10 @@ func TestFacts(t *testing.T) {
 		{"BEGIN READ ONLY not sent yet", func(s *session) { s.lazy = &lazyTrx{text: "x", readOnly: true} }, facts{lazy: true, lazyReadOnly: true}},
 		{"literals in user variables", set("@a", "1"), facts{homeState: true}},
 		{"SET TRANSACTION held", func(s *session) { s.nextTrx = []string{"SET TRANSACTION READ ONLY"} }, facts{nextReadOnly: true}},
-		{"on a replica, fresh", func(s *session) { s.readTrx, s.readFresh = &backend.Conn{Status: wire.StatusInTrans}, true }, facts{readOnlyTrx: true, fresh: true}},
+		{"on a replica, fresh", func(s *session) { s.readTrx, s.readFresh = &backend.Conn{Status: wire.StatusInTrans}, true }, facts{readOnlyTrx: true, fresh: true, unread: true}},
+		{"on a replica, with savepoints", func(s *session) {
+			s.readTrx, s.readFresh, s.readPinned = &backend.Conn{Status: wire.StatusInTrans}, true, true
+		}, facts{readOnlyTrx: true, unread: true}},
 		{"on a replica, used", func(s *session) { s.readTrx = &backend.Conn{Status: wire.StatusInTrans} }, facts{readOnlyTrx: true}},
 		{"user variables", func(s *session) { s.sticky.userVars = true }, facts{homeState: true}},
 		{"text-prepared statements", func(s *session) { s.sticky.prepared = map[string]bool{"p": true} }, facts{homeState: true}},

@@ -19,7 +19,7 @@ func TestBudgetRefusesReadsWithAToken(t *testing.T) {
 	k := l.client()
 	k.run("INSERT INTO t VALUES (1)")
 	l.forget()
-	k.wantError(wire.ErrUnknown, "fallback budget", "SELECT a FROM t")
+	k.wantError(wire.ErrServerIsntAvailable, "fallback budget", "SELECT a FROM t")
 	wantTexts(t, l.source)
 	wantTexts(t, l.r())
 	l.apply()
@@ -59,7 +59,7 @@ func TestStaleReadsWarn(t *testing.T) {
 			if len(r.rows) != 1 || len(r.rows[0]) != 3 || !strings.Contains(r.rows[0][2], l.r().addr()) {
 				t.Errorf("SHOW WARNINGS: %q, %v", r.rows, r.err)
 			}
-			if n := int(valueOf(l.srv.metrics.stale)); n != 1 {
+			if n := int(valueOf(l.srv.classes.stats[0].stale)); n != 1 {
 				t.Errorf("%d stale reads counted", n)
 			}
 			l.unproved = false

@@ -141,7 +141,7 @@ func TestSessionBeginsAnewAfterALostTransaction(t *testing.T) {
 	k := l.client()
 	k.run("BEGIN", "INSERT INTO t VALUES (1)")
 	l.source.closeConns()
-	k.wantError(wire.ErrUnknown, "transaction was lost", "INSERT INTO t VALUES (2)")
+	k.wantError(wire.ErrServerIsntAvailable, "transaction was lost", "INSERT INTO t VALUES (2)")
 	k.run("BEGIN", "INSERT INTO t VALUES (3)", "COMMIT")
 }
 
@@ -152,9 +152,9 @@ func TestSessionSourceConnectionLostInATransaction(t *testing.T) {
 	k.run("BEGIN", "INSERT INTO t VALUES (1)")
 	l.source.closeConns()
 	l.forget()
-	k.wantError(wire.ErrUnknown, "transaction was lost", "INSERT INTO t VALUES (2)")
-	k.wantError(wire.ErrUnknown, "transaction was lost", "SELECT a FROM t")
-	k.wantError(wire.ErrUnknown, "transaction was lost", "SAVEPOINT s")
+	k.wantError(wire.ErrServerIsntAvailable, "transaction was lost", "INSERT INTO t VALUES (2)")
+	k.wantError(wire.ErrServerIsntAvailable, "transaction was lost", "SELECT a FROM t")
+	k.wantError(wire.ErrServerIsntAvailable, "transaction was lost", "SAVEPOINT s")
 	if r := k.query("ROLLBACK"); r.err != nil || r.ok.Status.Has(wire.StatusInTrans) {
 		t.Errorf("ROLLBACK: %v, status %x", r.err, r.ok.Status)
 	}
@@ -172,8 +172,8 @@ func TestSessionCommitOfALostTransaction(t *testing.T) {
 	k := l.client()
 	k.run("BEGIN", "INSERT INTO t VALUES (1)")
 	l.source.closeConns()
-	k.wantError(wire.ErrUnknown, "transaction was lost", "SELECT a FROM t")
-	k.wantError(wire.ErrUnknown, "transaction was lost", "COMMIT")
+	k.wantError(wire.ErrServerIsntAvailable, "transaction was lost", "SELECT a FROM t")
+	k.wantError(wire.ErrServerIsntAvailable, "transaction was lost", "COMMIT")
 	k.run("INSERT INTO t VALUES (2)")
 }
 
@@ -183,7 +183,7 @@ func TestSessionPrepareInALostTransaction(t *testing.T) {
 	k := l.client()
 	k.run("BEGIN", "INSERT INTO t VALUES (1)")
 	l.source.closeConns()
-	k.wantError(wire.ErrUnknown, "transaction was lost", "SELECT a FROM t")
+	k.wantError(wire.ErrServerIsntAvailable, "transaction was lost", "SELECT a FROM t")
 	for _, text := range []string{"SELECT a FROM t WHERE b=?", "ROLLBACK"} {
 		k.command(wire.ComStmtPrepare, text)
 		if p, err := k.c.ReadPacket(); err != nil || p[0] != wire.HeaderERR {
@@ -205,7 +205,7 @@ func TestSessionSourceConnectionLostWithItsState(t *testing.T) {
 			l.mon.locks.Store(strings.Contains(sticky, "GET_LOCK"))
 			k.run(sticky)
 			l.source.closeConns()
-			k.wantError(wire.ErrUnknown, "connect again", "INSERT INTO t VALUES (1)")
+			k.wantError(wire.ErrServerIsntAvailable, "connect again", "INSERT INTO t VALUES (1)")
 			k.wantGone()
 		})
 	}
@@ -234,7 +234,7 @@ func TestSessionNoSource(t *testing.T) {
 	l.publish(noSource)
 	k.wantFrom("replica1", "SELECT a FROM t")
 	l.source.closeConns()
-	k.wantError(wire.ErrUnknown, "no source is known", "INSERT INTO t VALUES (1)")
+	k.wantError(wire.ErrServerIsntAvailable, "no source is known", "INSERT INTO t VALUES (1)")
 	l.publish()
 	k.run("INSERT INTO t VALUES (1)")
 }

@@ -67,7 +67,7 @@ func (l *lab) oldClient() *dbClient {
 
 // A wait ends the moment a replica covers the token, and not at its limit.
 func TestSessionWaitsForAReplica(t *testing.T) {
-	l := startLab(t, 1, func(o *Options) { o.Wait, o.MaxWait = loginTimeout, loginTimeout })
+	l := startLab(t, 1, func(o *Options) { o.Classes = labClasses(loginTimeout, loginTimeout) })
 	k := l.client()
 	k.run("INSERT INTO t VALUES (1)")
 	k.command(wire.ComQuery, "SELECT a FROM t")
@@ -374,7 +374,7 @@ func TestSessionLostWrites(t *testing.T) {
 	k.run("INSERT INTO t VALUES (1)")
 	l.epoch = 1
 	l.apply() // or the floor of the new epoch would need the source
-	k.wantError(wire.ErrUnknown, "lost", "SELECT a FROM t")
+	k.wantError(wire.ErrServerIsntAvailable, "lost", "SELECT a FROM t")
 	k.wantFrom("replica1", "SELECT a FROM t")
 }
 

@@ -222,7 +222,7 @@ func TestReadOnlyTransactionLost(t *testing.T) {
 			l.r().on("SELECT b", func(c *fakeConn, _ string) { c.hangUp() })
 		}
 		k.wantError(wire.ErrNetRead, "replica", "SELECT b FROM t")
-		k.wantError(wire.ErrUnknown, "transaction was lost", "SELECT a FROM t")
+		k.wantError(wire.ErrServerIsntAvailable, "transaction was lost", "SELECT a FROM t")
 		k.run("ROLLBACK")
 		k.wantFrom("replica1", "SELECT a FROM t")
 	}

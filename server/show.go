@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -8,7 +9,6 @@ import (
 
 	"causeway/backend"
 	"causeway/balance"
-	"causeway/classifier"
 	"causeway/wire"
 )
 
@@ -26,27 +26,53 @@ type route struct {
 }
 
 // causeway serves the statements to the proxy itself.
-func (s *session) causeway(class *classifier.Class) error {
-	words := strings.Join(class.Names, " ")
-	switch words {
-	case "show causeway status":
-		return s.rows(statusColumns, s.statusRows())
-	case "show causeway servers":
-		return s.rows(serverColumns, s.serverRows())
-	case "show causeway pins":
-		return s.rows(pinColumns, s.pinRows())
-	case "show causeway pools":
-		return s.rows(poolColumns, s.poolRows())
-	case "show causeway route":
-		return s.rows(statusColumns, s.routeRows())
+func (s *session) causeway(j *job, text []byte) error {
+	class := j.class
+	switch {
+	case class.Names[0] == "causeway" && len(class.Names) > 1:
+		return s.operate(class.Names)
+	case class.Names[0] != "show":
+		return s.explainCauseway(j, text)
+	}
+	words, like, ok := takeLike(class.Names, text)
+	columns, rows := s.shown(strings.Join(words, " "))
+	if ok && columns != nil {
+		return s.rows(columns, liked(rows, like))
 	}
 	return s.fail(wire.NewError(wire.ErrParse,
-		"Causeway does not know '%s'; it knows SHOW CAUSEWAY STATUS, SERVERS, POOLS, PINS and ROUTE", words))
+		"Causeway does not know '%s'; it knows SHOW CAUSEWAY STATUS, SERVERS, LAG, POOLS, PINS, LOST, CLASSES, RULES and ROUTE, each with LIKE 'pattern' for the first column, and EXPLAIN CAUSEWAY with a statement", strings.Join(class.Names, " ")))
+}
+
+// shown is what a SHOW CAUSEWAY shows; no columns: there is none of that name.
+func (s *session) shown(words string) ([]wire.Column, [][]string) {
+	switch words {
+	case "show causeway status":
+		return statusColumns, s.statusRows()
+	case "show causeway servers":
+		return serverColumns, s.serverRows()
+	case "show causeway lag":
+		return lagColumns, s.lagRows()
+	case "show causeway pins":
+		return pinColumns, s.pinRows()
+	case "show causeway pools":
+		return poolColumns, s.poolRows()
+	case "show causeway lost":
+		return lostColumns, s.srv.lostRows()
+	case "show causeway route":
+		return statusColumns, s.routeRows()
+	case "show causeway classes":
+		return classColumns, s.srv.classRows()
+	case "show causeway rules":
+		return ruleColumns, s.srv.ruleRows()
+	}
+	return nil, nil
 }
 
 var (
 	statusColumns = textColumns("Name", "Value")
-	serverColumns = textColumns("Server", "Role", "State", "Weight", "Version", "Lag", "Apply_lag", "Threads", "Workers", "Unapplied", "In_flight", "Reads", "Position_age", "Executed", "Detail")
+	classColumns  = textColumns("Class", "Consistency", "Max_staleness", "On_lag", "On_lag_empty", "Priority", "Budget_share", "Lag_limit", "Promote_on_token", "Timeout",
+		"Reads", "On_replicas", "Fallbacks", "Stale", "Fallback_ratio", "Refused", "Brownout")
+	ruleColumns = textColumns("Rule", "Conditions", "Effects", "Hits", "Comment")
 )
 
 func textColumns(names ...string) []wire.Column {
@@ -63,16 +89,26 @@ func (s *session) routeRows() [][]string {
 	rows := [][]string{
 		{"Node", r.node}, {"Role", r.role.String()}, {"Reason", r.reason.String()},
 		{"Statement", r.digest}, {"Waited", r.waited.String()}, {"Took", r.took.String()},
-		{"Token", s.token.Set.Line()}, {"Session_variables", stateVariables(s.state)},
+		{"Token", s.demand(v).token.Line()}, {"Scope", s.scopeText()}, {"Session_variables", stateVariables(s.state)},
 		{"Schema", s.state.Schema}, {"View", strconv.FormatUint(r.view, 10)},
 	}
 	if r.near != balance.Eligible {
 		rows = append(rows, []string{"Nearest_replica", r.near.String()})
 	}
-	need := balance.Need{Token: s.token.Set, Now: time.Now()}
-	if need.Token.IsEmpty() {
-		need.Token, need.MaxStaleness = s.srv.floorSet(v), s.srv.opts.MaxStaleness
+	if s.lateToken && s.status.Has(wire.StatusInTrans) {
+		rows = append(rows, []string{"Token_note", "a token was handed in after the transaction began: it holds from the next one on, as a snapshot cannot move"})
 	}
+	if s.srv.others != nil {
+		rows = append(rows, []string{"Shared", s.sharing.text()})
+	}
+	rows = append(rows, choiceRows(&s.choice, &s.contract)...)
+	now := s.base // for the same once more
+	if s.choice.class != nil {
+		now = s.choice
+	}
+	d := s.demand(v)
+	c := s.agree(now, &d, v)
+	need := needOf(&c, &d, time.Now())
 	for _, verdict := range balance.Explain(v.Replicas, need) {
 		rows = append(rows, []string{"Now " + verdict.Node.Addr, verdict.Text})
 	}
@@ -81,9 +117,13 @@ func (s *session) routeRows() [][]string {
 
 func (s *session) statusRows() [][]string {
 	v, srv := s.view(), s.srv
-	source := "none"
+	now := time.Now()
+	source := "none: " + whyNoSource(v)
 	if v.Source != nil {
 		source = v.Source.Addr
+		if !v.Source.Usable() {
+			source += " (" + v.Source.Exclude + ")"
+		}
 	}
 	usable := 0
 	for _, n := range v.Replicas {
@@ -97,62 +137,24 @@ func (s *session) statusRows() [][]string {
 		{"Uptime", time.Since(srv.started).Round(time.Second).String()},
 		{"Source", source},
 		{"Replicas", fmt.Sprintf("%d of %d usable", usable, len(v.Replicas))},
+		{"Zone", srv.opts.Zone},
+		{"Discovery", cmp.Or(v.Discovery, "off")},
 		{"Source_position", v.SourcePosition.Line()},
 		{"Epoch", strconv.FormatUint(v.Epoch, 10)},
+		{"Failovers", strconv.FormatUint(v.Promotion.Seq, 10)},
+		{"Warmup", max(0, v.WarmupUntil.Sub(now).Round(time.Second)).String()},
+		{"Writes", srv.pauseText(now)},
+		{"Writes_waiting", strconv.FormatInt(srv.waitingWrites.Load(), 10)},
+		{"Open_transactions", strconv.Itoa(srv.openWrites())},
 		{"Clients", strconv.FormatInt(srv.metrics.clients.Load(), 10)},
 		{"Policy", srv.opts.Policy.String()},
 		{"Fallback_budget", fmt.Sprintf("qps=%g burst=%g left=%d used=%d refused=%d",
 			qps, burst, srv.opts.Budget.Left(time.Now()), srv.opts.Budget.Taken(), srv.opts.Budget.Refused())},
+		{"Sticky", srv.stickyText()},
+		{"Brownout", srv.brownoutText(now)}, {"Keys", strconv.Itoa(srv.scopes.keys.Len())},
 	}
-	return append(rows, srv.metrics.rows()...)
-}
-
-func (s *session) serverRows() [][]string {
-	v, now := s.view(), time.Now()
-	rows := make([][]string, 0, len(v.Nodes))
-	for _, n := range v.Nodes {
-		rows = append(rows, serverRow(n, now))
-	}
-	return rows
-}
-
-func serverRow(n *backend.Node, now time.Time) []string {
-	state := "up"
-	switch {
-	case !n.Up:
-		state = n.Exclude // begins with "down"
-	case n.Exclude != "":
-		state = "excluded: " + n.Exclude
-	}
-	lag, apply, threads := "", "", ""
-	if n.Role == backend.RoleReplica {
-		lag, apply = span(n.Lag.Position), span(n.Lag.Apply)
-		threads = "io=" + n.Lag.IOThread + " sql=" + n.Lag.SQLThread
-	}
-	detail := n.Lag.LastError
-	if detail == "" {
-		detail = n.Lag.WorkerDetail
-	}
-	return []string{
-		n.Addr, n.Role.String(), state, strconv.Itoa(n.CurrentWeight()), n.Version, lag, apply, threads,
-		fmt.Sprintf("%d/%d busy", n.Lag.WorkersBusy, n.Lag.Workers), strconv.FormatUint(n.Lag.ReceivedUnapp, 10),
-		strconv.FormatInt(n.Live.InFlight.Load(), 10), strconv.FormatUint(n.Live.Picks.Load(), 10),
-		age(n.PositionAt, now), n.Position.Line(), detail,
-	}
-}
-
-func span(d time.Duration) string {
-	if d < 0 {
-		return "unknown"
-	}
-	return d.Round(time.Millisecond).String()
-}
-
-func age(t, now time.Time) string {
-	if t.IsZero() {
-		return "never"
-	}
-	return now.Sub(t).Round(time.Millisecond).String()
+	rows = append(append(rows, srv.classStatus()...), srv.metrics.rows()...)
+	return append(rows, srv.sharedStatus()...)
 }
 
 // rows answers by a result set of our own, all text.

@@ -23,7 +23,15 @@ func newStaleNote(n *backend.Node, why string) *staleNote {
 	if !n.FreshAsOf.IsZero() {
 		age = fmt.Sprintf("up to %v old", time.Since(n.FreshAsOf).Round(time.Millisecond))
 	}
-	return &staleNote{text: fmt.Sprintf("Causeway: no replica was fresh enough and %s; read from %s, %s", why, n.Addr, age)}
+	return &staleNote{text: fmt.Sprintf("Causeway: no replica qualified (too old, or over its lag limit) and %s; read from %s, %s", why, n.Addr, age)}
+}
+
+// count is how many warnings it is.
+func (n *staleNote) count() uint16 {
+	if n == nil {
+		return 0
+	}
+	return 1
 }
 
 // addStaleNote adds the warning to the read's own count, and its row to the
@@ -34,7 +42,7 @@ func (s *session) addStaleNote(r *relay, j *job, c *backend.Conn) {
 		s.stale.shown = true
 		r.extraWarnings = 1
 	case j.class.Kind == classifier.Diagnostics && isShowWarnings(j.class) && c == s.last:
-		r.extraRow = wire.AppendTextRowStrings(nil, "Warning", fmt.Sprint(wire.ErrUnknown), s.stale.text)
+		r.extraRow = wire.AppendTextRowStrings(nil, "Warning", fmt.Sprint(wire.ErrServerIsntAvailable), s.stale.text)
 	}
 }
 

@@ -52,7 +52,7 @@ func (s *session) followSticky(j *job) {
 	if changed && c.Kind != classifier.TextPrepare { // PREPARE and EXECUTE always report a change
 		k.temp.some, k.userVars = true, true
 	}
-	if c.Is(classifier.SetsUserVars) && !s.keepUserVars(j) || c.Kind == classifier.Call && c.Is(classifier.UsesUserVars) {
+	if c.Is(classifier.SetsUserVars) && !s.keepUserVars(s.home, j) || c.Kind == classifier.Call && c.Is(classifier.UsesUserVars) {
 		k.userVars = true // an OUT parameter sets one
 	}
 	if c.Flags.Any(classifier.GetLock|classifier.ReleaseLock) || runsUnseen(c) {
@@ -131,8 +131,8 @@ func mayLeaveSomething(text []byte, c *classifier.Class) bool {
 	return false
 }
 
-// followTimestamp makes a timestamp that was set to a literal part of the state.
-// Set to anything else it ties the session to its connection.
+// followTimestamp makes a timestamp that was set part of the state. What it was
+// set to, if not to a literal, the server knows.
 func (s *session) followTimestamp(j *job) {
 	if !slices.Contains(j.class.Names, "timestamp") || j.class.Kind != classifier.Set && j.class.Kind != classifier.Unknown {
 		return
@@ -140,8 +140,10 @@ func (s *session) followTimestamp(j *job) {
 	text, _ := queryText(j.frame.Payload, s.login.Caps)
 	value, ok := classifier.Timestamp(text, s.mode)
 	if !ok || j.stmt != nil {
-		s.homeOnly, s.sticky.variables = reasonUntracked, true
-		return
+		if value, ok = s.askTimestamp(); !ok {
+			s.homeOnly, s.sticky.variables = reasonUntracked, true
+			return
+		}
 	}
 	for _, on := range []struct {
 		state *backend.State
@@ -153,6 +155,22 @@ func (s *session) followTimestamp(j *job) {
 			on.set(on.state.WithVar("timestamp", value))
 		}
 	}
+}
+
+// askTimestamp asks the session's connection to the source for @@timestamp; "" if
+// none is set: it is another one with each statement then.
+func (s *session) askTimestamp() (value string, ok bool) {
+	for i := range 2 {
+		row, err := s.askHome("SELECT @@timestamp")
+		if err != nil || len(row) != 1 {
+			return "", false
+		}
+		if i == 1 && row[0] != value {
+			return "", true
+		}
+		value = row[0]
+	}
+	return value, true
 }
 
 // followHeld asks what the connection holds for itself: no answer tells it to
@@ -181,7 +199,7 @@ func (s *session) followHeld(c *classifier.Class) {
 
 // keepUserVars makes user variables that were set to literals part of the
 // state, which can be replayed. false: something else was set.
-func (s *session) keepUserVars(j *job) bool {
+func (s *session) keepUserVars(c *backend.Conn, j *job) bool {
 	if j.class.Kind != classifier.Set || j.stmt != nil || s.sticky.userVars || j.class.Is(classifier.MultiStatement) {
 		return false
 	}
@@ -197,11 +215,11 @@ func (s *session) keepUserVars(j *job) bool {
 	for i, name := range names {
 		state = state.WithVar("@"+name, values[i])
 	}
-	on := s.home.State()
+	on := c.State()
 	for i, name := range names {
 		on = on.WithVar("@"+name, values[i])
 	}
 	s.state = state
-	s.home.SetState(on)
+	c.SetState(on)
 	return true
 }

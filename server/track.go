@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"time"
 
 	"causeway/backend"
 	"causeway/classifier"
@@ -18,6 +19,7 @@ type trackedNews struct {
 	gtids        bool
 	disarmed     bool   // a session_track variable was set
 	connCharset  bool   // character_set_connection was reported
+	bigSelects   bool   // sql_big_selects was
 	schema       bool   // the schema was
 	insertID     bool   // an OK had an insert id
 	info         uint64 // what the info of an OK counted, see noteFound
@@ -36,6 +38,8 @@ func (s *session) onOK(ok *wire.OK) error {
 	if len(ok.Info) > 0 {
 		s.tracked.info = countedIn(ok.Info)
 	}
+	s.followCommit(ok)
+	s.noteSeen()
 	if len(ok.Track) == 0 {
 		return nil
 	}
@@ -55,11 +59,26 @@ func (s *session) onTracked(kind wire.TrackKind, name, value []byte) error {
 			return nil
 		}
 		s.tracked.state = s.newsState().WithVar(string(name), string(value))
-		s.tracked.connCharset = s.tracked.connCharset || string(name) == "character_set_connection"
+		s.followTracked(string(name), string(value))
 	case wire.TrackStateChange:
 		s.tracked.stateChanged = s.tracked.stateChanged || string(value) == "1"
 	}
 	return nil
+}
+
+// followTracked looks at a reported variable that stands for more than itself: a
+// server that sets max_join_size sets sql_big_selects as well, and does not say so.
+func (s *session) followTracked(name, value string) {
+	switch name {
+	case "character_set_connection":
+		s.tracked.connCharset = true
+	case backend.BigSelects:
+		s.tracked.bigSelects = true
+	case backend.MaxJoinSize:
+		if !s.tracked.bigSelects {
+			s.tracked.state = s.newsState().WithVar(backend.BigSelects, backend.BigSelectsAfter(value))
+		}
+	}
 }
 
 func (s *session) newsState() *backend.State {
@@ -77,20 +96,37 @@ func (s *session) sawGTIDs(text []byte) error {
 		return &backendError{err}
 	}
 	s.tracked.gtids = true
-	s.grow(set)
-	return nil
+	s.srv.ack(set, s.current)
+	var until time.Duration
+	if !showsNothing(s.runs.Load()) {
+		until = s.openWindow()
+	}
+	s.growUntil(set, until)
+	return s.unshared()
 }
 
-// grow adds GTIDs to the session's token.
-func (s *session) grow(set gtid.Set) {
-	v := s.view()
-	token, lost := s.token.Add(set, v.Epoch)
+// grow adds what the session has written to its token, and to what it shares with
+// others, and opens a window.
+func (s *session) grow(set gtid.Set) { s.growUntil(set, s.openWindow()) }
+
+func (s *session) growUntil(set gtid.Set, until time.Duration) {
+	if s.view().WithoutGTIDs {
+		set = gtid.Set{} // from when it had some
+	}
+	if c := &s.common; c.key != "" {
+		c.keyed = c.keyed.Union(set.Subtract(s.token.Set))
+	}
+	s.hold(set)
+	s.raise(set, s.view(), until)
+}
+
+// hold adds GTIDs to the session's token.
+func (s *session) hold(set gtid.Set) {
+	token, lost := s.token.Add(set, s.view().Epoch)
 	if lost {
 		s.srv.metrics.lostTokens.Inc()
 	}
-	if limit := s.srv.opts.TokenIntervals; limit > 0 && token.Set.Intervals() > limit {
-		token.Set = token.Set.Widen(v.SourcePosition, limit)
-	}
+	token.Set = s.srv.narrow(token.Set)
 	s.token = token
 }
 
@@ -367,7 +403,7 @@ func (s *session) rearmTrackers(j *job) {
 		defer cancel()
 		set, err := s.positionOf(ctx, s.home)
 		if err != nil {
-			s.homeOnly = reasonUntracked
+			s.homeOnly, s.untracked = reasonUntracked, true
 		} else {
 			s.grow(set)
 		}

@@ -26,6 +26,9 @@ func (s *Server) watch(ctx context.Context) {
 	tick := time.NewTicker(watchInterval)
 	defer tick.Stop()
 	var own rateWindow
+	looked := time.Now()
+	s.ratios(looked)
+	gone := goneNodes{down: map[string]*backend.Node{}}
 	for {
 		select {
 		case <-ctx.Done():
@@ -35,15 +38,32 @@ func (s *Server) watch(ctx context.Context) {
 			if rate, ok := own.sample(s.ownReads.Load(), now); ok {
 				s.opts.Budget.SetSourceRate(rate, now)
 			}
+			if now.Sub(looked) >= time.Second {
+				looked = now
+				s.ratios(now)
+				s.forgetNodes(v)
+			}
+			s.noteSource(v, now)
+			gone.follow(v)
+			s.lookAtPressure(v, now)
 			limit := int64(now.Sub(s.started) - watchAfter)
 			s.eachSession(func(x *session) {
 				if since := x.busySince.Load(); since != 0 && since < limit {
-					s.look(x, v)
+					s.look(x, v, &gone)
 				}
 				s.lookIdle(x, v, now)
 			})
 		}
 	}
+}
+
+// noteSource keeps since when no source is known.
+func (s *Server) noteSource(v *backend.View, now time.Time) {
+	if v.Source != nil {
+		s.noSourceSince.Store(0)
+		return
+	}
+	s.noSourceSince.CompareAndSwap(0, max(1, int64(now.Sub(s.started))))
 }
 
 // rateWindow measures the rate of a counter over the last ten seconds.
@@ -68,13 +88,13 @@ func (w *rateWindow) sample(n uint64, now time.Time) (perSecond float64, ok bool
 	return float64(n-base) / now.Sub(oldest).Seconds(), true
 }
 
-func (s *Server) look(x *session, v *backend.View) {
+func (s *Server) look(x *session, v *backend.View, gone *goneNodes) {
 	c := x.busyOn.Load()
 	if c == nil {
 		return
 	}
-	plain := x.plainRead.Load()
-	if plain && x.client.PeerClosed() {
+	plain, left := x.plainRead.Load(), x.client.PeerClosed()
+	if plain && left {
 		if x.killed.CompareAndSwap(false, true) {
 			s.metrics.abandoned.Inc()
 			s.wg.Add(1)
@@ -86,7 +106,7 @@ func (s *Server) look(x *session, v *backend.View) {
 		}
 		return
 	}
-	if mustCut(c.Node, plain, v, time.Now()) {
+	if mustCut(c.Node, gone.node(v, c.Node.Addr), plain, left, v, time.Now()) {
 		x.cut.begin()
 		defer x.cut.end()
 		if x.busyOn.Load() == c {
@@ -98,8 +118,9 @@ func (s *Server) look(x *session, v *backend.View) {
 // mustCut tells whether nobody may wait any longer for what runs on a connection
 // to a node: a plain read can be sent elsewhere as soon as the node hangs or is
 // another server, anything else only fails once another node has become the source.
-func mustCut(on *backend.Node, plain bool, v *backend.View, now time.Time) bool {
-	n := v.Node(on.Addr)
+// left: its client has gone, so that nobody waits for the answer of a node that hangs;
+// one that lives finishes what it was asked to do.
+func mustCut(on, n *backend.Node, plain, left bool, v *backend.View, now time.Time) bool {
 	if n == nil {
 		return false
 	}
@@ -107,7 +128,7 @@ func mustCut(on *backend.Node, plain bool, v *backend.View, now time.Time) bool 
 	if plain {
 		return hangs || n.Incarnation.Generation != on.Incarnation.Generation
 	}
-	return hangs && v.Source.Usable() && v.Source.Addr != on.Addr
+	return hangs && (left || v.Source.Usable() && v.Source.Addr != on.Addr)
 }
 
 // hung tells whether a node has given no sign of life for long.

@@ -38,11 +38,39 @@ func TestMustCut(t *testing.T) {
 			v.Nodes = append(v.Nodes, v.Source)
 		}
 		on := node(mine, true, 0, 1)
-		if got := mustCut(on, true, v, now); got != c.read {
+		if got := mustCut(on, v.Node(on.Addr), true, false, v, now); got != c.read {
 			t.Errorf("%s: a read: %v", c.name, got)
 		}
-		if got := mustCut(on, false, v, now); got != c.write {
+		if got := mustCut(on, v.Node(on.Addr), false, false, v, now); got != c.write {
 			t.Errorf("%s: a write: %v", c.name, got)
 		}
+		hangs := c.node != nil && !c.node.Up && c.node.PositionAt.Before(now.Add(-cutAfter))
+		if got := mustCut(on, v.Node(on.Addr), false, true, v, now); got != hangs {
+			t.Errorf("%s: a write whose client left: %v", c.name, got)
+		}
+	}
+}
+
+// A node that hung when it was taken out of the cluster is not waited for.
+func TestGoneNodes(t *testing.T) {
+	now := time.Now()
+	node := func(addr string, up bool) *backend.Node {
+		return &backend.Node{Addr: addr, Up: up, PositionAt: now.Add(-time.Minute)}
+	}
+	gone := goneNodes{down: map[string]*backend.Node{}}
+	on := []*backend.Node{node("hung:1", false), node("fine:1", true), node("stays:1", true)}
+	left := &backend.View{Nodes: on[2:]}
+	for _, v := range []*backend.View{{Nodes: on}, left, left} {
+		gone.follow(v)
+	}
+	for i, want := range []bool{true, false, false} {
+		if got := mustCut(on[i], gone.node(left, on[i].Addr), true, false, left, now); got != want {
+			t.Errorf("%s: cut off %v, want %v", on[i].Addr, got, want)
+		}
+	}
+	back := &backend.View{Nodes: []*backend.Node{node("hung:1", true)}}
+	gone.follow(back)
+	if mustCut(on[0], gone.node(back, "hung:1"), true, false, back, now) {
+		t.Error("cut off although it is back")
 	}
 }

@@ -61,6 +61,7 @@ type Conn struct {
 
 	pooled *[bufferSize]byte
 	buf    []byte // read buffer: pooled[:], or a larger one of its own
+	spent  []byte // a larger one that slices handed out may still be in, until the next read
 	r, w   int    // unread bytes are buf[r:w]
 	joined []byte // payload of a packet sequence, when larger than MaxPayload
 
@@ -103,12 +104,11 @@ func (c *Conn) Discard(n int) {
 	}
 }
 
-// drained rewinds an empty buffer and lets go of a large one, which is still
-// referenced by slices handed out before and collected after them.
+// drained rewinds an empty buffer and puts a large one aside.
 func (c *Conn) drained() {
 	c.r, c.w = headroom, headroom
 	if len(c.buf) > bufferSize {
-		c.buf = nil
+		c.spent, c.buf = c.buf, nil
 		if c.pooled != nil {
 			c.buf = c.pooled[:]
 		}
@@ -132,11 +132,21 @@ func (c *Conn) hold() {
 	}
 }
 
-// release returns the buffer to the pool if nothing is in it.
+// Rest lets go of a large buffer that was read from, for a connection that will
+// idle. What was read last is not valid any more.
+func (c *Conn) Rest() {
+	if c.spent != nil {
+		giveLarge(c.spent)
+		c.spent = nil
+	}
+}
+
+// release returns the buffers to their pools if nothing is in them.
 func (c *Conn) release() {
 	if c.r != c.w {
 		return
 	}
+	c.Rest()
 	if c.pooled != nil {
 		buffers.Put(c.pooled)
 	}
@@ -153,9 +163,12 @@ func (c *Conn) makeRoom() {
 	unread := c.w - c.r
 	dst := c.buf
 	if unread > len(c.buf)/2 {
-		dst = make([]byte, 2*len(c.buf))
+		dst = takeLarge(2 * len(c.buf))
 	}
 	copy(dst[headroom:], c.buf[c.r:c.w])
+	if old := c.buf; len(old) > bufferSize && len(dst) > len(old) {
+		giveLarge(old)
+	}
 	c.buf, c.r, c.w = dst, headroom, headroom+unread
 }
 

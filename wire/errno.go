@@ -16,7 +16,6 @@ const (
 	ErrEmptyQuery             uint16 = 1065
 	ErrUnknownTable           uint16 = 1109
 	ErrNoSuchThread           uint16 = 1094
-	ErrUnknown                uint16 = 1105
 	ErrNoSuchTable            uint16 = 1146
 	ErrNetPacketTooLarge      uint16 = 1153
 	ErrPacketsOutOfOrder      uint16 = 1156
@@ -28,6 +27,7 @@ const (
 	ErrNewAbortingConnection  uint16 = 1184
 	ErrUnknownSystemVariable  uint16 = 1193
 	ErrLockWaitTimeout        uint16 = 1205
+	ErrWrongArguments         uint16 = 1210
 	ErrDeadlock               uint16 = 1213
 	ErrTooManyUserConns       uint16 = 1226
 	ErrSpecificAccessDenied   uint16 = 1227
@@ -50,6 +50,7 @@ const (
 	ErrQueryTimeout           uint16 = 3024
 	ErrOfflineMode            uint16 = 3032
 	ErrSecureTransport        uint16 = 3159
+	ErrServerIsntAvailable    uint16 = 3168
 	ErrCompressionLevel       uint16 = 3923
 	ErrClientTimeout          uint16 = 4031
 )

@@ -19,6 +19,15 @@ func ParsePrepareOK(payload []byte) (id uint32, columns, params, warnings uint16
 		nil
 }
 
+// AppendPrepareOK appends the first packet of an answer to COM_STMT_PREPARE that
+// Causeway itself gives; it has no warnings.
+func AppendPrepareOK(b []byte, id uint32, columns, params uint16) []byte {
+	b = binary.LittleEndian.AppendUint32(append(b, HeaderOK), id)
+	b = binary.LittleEndian.AppendUint16(b, columns)
+	b = binary.LittleEndian.AppendUint16(b, params)
+	return append(b, 0, 0, 0) // filler, warnings
+}
+
 // SetStatementID writes the statement's id into an answer to COM_STMT_PREPARE
 // or a COM_STMT_* command, in both of which it is the 4 bytes after the first.
 // It reports false, and changes nothing, if payload is too short.

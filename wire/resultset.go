@@ -8,6 +8,7 @@ const (
 	TypeLong      byte = 0x03
 	TypeDouble    byte = 0x05
 	TypeLongLong  byte = 0x08
+	TypeLongBlob  byte = 0xfb // a user variable that holds a string
 	TypeVarString byte = 0xfd
 )
 
@@ -47,7 +48,8 @@ func AppendColumn(b []byte, c Column) []byte {
 // decimals is what the server puts there: 0x1f for text and floating point,
 // whose number of decimals is not fixed.
 func decimals(columnType byte) byte {
-	if columnType == TypeVarString || columnType == TypeDouble {
+	switch columnType {
+	case TypeVarString, TypeLongBlob, TypeDouble:
 		return 0x1f
 	}
 	return 0

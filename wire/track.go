@@ -99,16 +99,37 @@ func walkVariables(data []byte, fn func(kind TrackKind, name, value []byte) erro
 }
 
 // JoinTracks joins two session-state blocks, the older one first, as a server
-// tells both at once: of what changed twice only the newer value, and what it says
-// of transactions last.
+// tells both at once: of what changed twice only the newer value, and all in the
+// order of the kinds.
 func JoinTracks(a, b []byte) []byte {
-	if len(a) > 0 && len(b) > 0 {
-		a = withoutReplaced(a, b)
+	switch {
+	case len(a) == 0:
+		return slices.Clone(b)
+	case len(b) == 0:
+		return slices.Clone(a)
 	}
-	if len(a) > 0 && TrackKind(a[0]) >= TrackTransactionCharacteristics {
-		a, b = b, a
+	all := slices.Concat(withoutReplaced(a, b), b)
+	var out []byte
+	for kind := TrackSystemVariable; kind <= TrackTransactionState; kind++ {
+		out = append(out, ofKind(all, kind)...)
 	}
-	return slices.Concat(a, b)
+	return out
+}
+
+// ofKind returns what a block tells of one kind, as it is.
+func ofKind(block []byte, kind TrackKind) (out []byte) {
+	for len(block) > 0 {
+		_, n, ok := ReadLenEncBytes(block[1:])
+		if !ok {
+			return out
+		}
+		size := 1 + n
+		if TrackKind(block[0]) == kind {
+			out = append(out, block[:size]...)
+		}
+		block = block[size:]
+	}
+	return out
 }
 
 // withoutReplaced drops the variables, the schema and the state change of old that

@@ -149,6 +149,7 @@ var others = []Case{
 	{"SHOW CAUSEWAY STATUS", Causeway, 0},
 	{"show causeway servers;", Causeway, 0},
 	{"SHOW CAUSEWAY ROUTE", Causeway, 0},
+	{"SHOW CAUSEWAY STATUS LIKE 'Brown%'", Causeway, 0},
 	{"/* c */ SHOW CAUSEWAY PINS", Causeway, 0},
 	{"EXPLAIN CAUSEWAY SELECT 1", Causeway, 0},
 	{"CAUSEWAY DRAIN '127.0.0.1:3311'", Causeway, 0},

@@ -53,6 +53,7 @@ var writes = []Case{
 	{"EXPLAIN FORMAT=JSON INTO @x SELECT * FROM t", Write, SelectInto | UsesUserVars | SetsUserVars},
 	{"CREATE TEMPORARY TABLE x (id INT)", Write, CreatesTemp | MayCommit},
 	{"create /* c */ temporary table if not exists x like t", Write, CreatesTemp | MayCommit},
+	{"CREATE TEMPORARY TABLE x (a INT) SELECT f() a", Write, CreatesTemp | MayCommit | UnknownFunction | MayChangeState | Opaque},
 	{"CREATE TEMPORARY TABLE x SELECT * FROM t WHERE a = @a", Write, CreatesTemp | MayCommit | UsesUserVars},
 	{"DROP TEMPORARY TABLE x", Write, DropsTemp | MayCommit},
 	{"DROP TEMPORARY TABLE IF EXISTS x, y", Write, DropsTemp | MayCommit},

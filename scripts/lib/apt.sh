@@ -62,6 +62,12 @@ apt_lists() {
 		"Check the network with 'apt-get update', or name a server that is here: MYSQLD=/path/to/mysqld"
 }
 
+# running_suite prints the code name of the Debian release this machine runs.
+running_suite() (
+	. /etc/os-release
+	if [ "${ID:-}" = debian ] && [ -n "${VERSION_CODENAME:-}" ]; then echo "$VERSION_CODENAME"; else echo stable; fi
+)
+
 # apt_closure DEST SUITE PACKAGE...: unpacks the packages with all that they
 # need into DEST. Idempotent; a half-done folder never gets the name DEST.
 apt_closure() {

@@ -1,10 +1,10 @@
 # shellcheck shell=bash disable=SC2154
 # One MySQL node of a cluster: its folder, its configuration, its process.
-# Needs common.sh, and set: dir (the cluster's folder), bin (the programs),
-# base, replicas, workers, durable, buffer_pool, options.
+# Needs common.sh and apt.sh, and set: dir (the cluster's folder), bin (the programs),
+# base, replicas, workers, durable, group, gtid, buffer_pool, options.
 #
 # A node's folder holds my.cnf (made anew at each start), data/, mysqld.log,
-# general.log, pid, and guard: how the node protects itself from writes
+# general.log, pid, clock if it is wrong, and guard: how the node protects itself from writes
 # (none, read_only, super_read_only). The guard outlives a restart.
 
 # node_names prints the names in port order.
@@ -90,8 +90,8 @@ innodb_flush_log_at_trx_commit=1'
 		$([ "$(id -u)" = 0 ] && echo user=root)
 
 		log_bin=binlog
-		gtid_mode=ON
-		enforce_gtid_consistency=ON
+		$(if [ "$gtid" = yes ]; then echo 'gtid_mode=ON
+enforce_gtid_consistency=ON'; else echo gtid_mode=OFF; fi)
 		log_replica_updates=ON
 		replica_parallel_workers=$workers
 		replica_preserve_commit_order=ON
@@ -114,6 +114,7 @@ super_read_only=ON' ;;
 		secure_file_priv=
 		loose_log_bin_trust_function_creators=ON
 		loose_mysql_native_password=ON
+		$([ "$group" = no ] || group_conf "$1")
 		${options-}
 	TEXT
 }
@@ -162,12 +163,32 @@ node_launch() {
 	node_gone "$1"
 	rm -f "$dir/$1/data/mysql.sock.lock"
 	node_conf "$1"
+	# Without the last of these the server's timed waits hang, and its start with them.
+	local clock=()
+	[ ! -f "$dir/$1/clock" ] || clock=(env "LD_PRELOAD=$(faketime_library)" "FAKETIME=$(cat "$dir/$1/clock")" FAKETIME_DONT_FAKE_MONOTONIC=1
+		FAKETIME_FORCE_MONOTONIC_FIX=0)
 	(
 		cd "$dir/$1" || exit
-		exec setsid "$bin/mysqld" "--defaults-file=$dir/$1/my.cnf" </dev/null >>mysqld.log 2>&1 9>&-
+		exec "${clock[@]}" setsid "$bin/mysqld" "--defaults-file=$dir/$1/my.cnf" </dev/null >>mysqld.log 2>&1 9>&-
 	) &
 	echo $! >"$dir/$1/pid"
 	disown $!
+}
+
+# faketime_library prints the library that shifts the clock of a program.
+faketime_library() {
+	local root=$cache_dir/faketime
+	[ -f "$root/.complete" ] || with_lock "$cache_dir/faketime.lock" apt_closure "$root" "$(running_suite)" libfaketime
+	echo "$root"/usr/lib/*/faketime/libfaketimeMT.so.1
+}
+
+# node_clock NAME SECONDS restarts the node with its clock so much off.
+node_clock() {
+	node_signal "$1" TERM
+	node_gone "$1"
+	if [ "$2" = 0 ]; then rm -f "$dir/$1/clock"; else printf '%+d\n' "$2" >"$dir/$1/clock"; fi
+	node_launch "$1"
+	node_ready "$1"
 }
 
 # node_ready NAME waits until the node answers.

@@ -10,18 +10,21 @@ create_accounts() {
 		CREATE USER repl@'127.0.0.1' IDENTIFIED BY 'repl_pw';
 		GRANT REPLICATION SLAVE ON *.* TO repl@'127.0.0.1';
 		CREATE USER monitor@'127.0.0.1' IDENTIFIED BY 'monitor_pw';
-		GRANT REPLICATION CLIENT, PROCESS ON *.* TO monitor@'127.0.0.1';
+		GRANT REPLICATION CLIENT, REPLICATION SLAVE, PROCESS ON *.* TO monitor@'127.0.0.1';
 		GRANT SELECT ON performance_schema.* TO monitor@'127.0.0.1';
 		CREATE USER app@'127.0.0.1' IDENTIFIED BY 'app_pw';
 		GRANT ALL ON *.* TO app@'127.0.0.1' WITH GRANT OPTION"
 }
 
 # follow NAME SOURCE: NAME replicates from SOURCE and tries again each second, for ever.
+# Without GTIDs it begins with the first log of a source that is new.
 follow() {
+	local from='SOURCE_AUTO_POSITION=1'
+	[ "$gtid" = yes ] || from="SOURCE_LOG_FILE='binlog.000001', SOURCE_LOG_POS=4"
 	sql "$1" "
 		STOP REPLICA;
 		CHANGE REPLICATION SOURCE TO SOURCE_HOST='127.0.0.1', SOURCE_PORT=$(node_port "$2"),
-			SOURCE_USER='repl', SOURCE_PASSWORD='repl_pw', SOURCE_AUTO_POSITION=1,
+			SOURCE_USER='repl', SOURCE_PASSWORD='repl_pw', $from,
 			GET_SOURCE_PUBLIC_KEY=1, SOURCE_CONNECT_RETRY=1, SOURCE_RETRY_COUNT=0;
 		START REPLICA"
 }
@@ -37,10 +40,23 @@ set_guard() {
 	echo "$2" >"$dir/$1/guard"
 }
 
-executed() { sql "$1" 'SELECT REPLACE(@@global.gtid_executed, "\n", "")'; }
+# executed NAME: what it has, as caught_up takes it: without GTIDs the end of its binary log.
+executed() {
+	if [ "$gtid" = no ]; then
+		sql "$1" 'SHOW BINARY LOG STATUS' | awk '{ printf "%s %s\n", $1, $2 }'
+		return
+	fi
+	sql "$1" 'SELECT REPLACE(@@global.gtid_executed, "\n", "")'
+}
 
 # caught_up NAME SET SECONDS: waits until NAME has executed SET, or fails.
-caught_up() { [ "$(sql "$1" "SELECT WAIT_FOR_EXECUTED_GTID_SET('$2', $3)")" = 0 ]; }
+caught_up() {
+	if [ "$gtid" = no ]; then
+		[ "$(sql "$1" "SELECT SOURCE_POS_WAIT('${2% *}', ${2#* }, $3) >= 0")" = 1 ]
+		return
+	fi
+	[ "$(sql "$1" "SELECT WAIT_FOR_EXECUTED_GTID_SET('$2', $3)")" = 0 ]
+}
 
 # verify that every running replica has what the source has: it then really replicates.
 verify() {
@@ -62,14 +78,15 @@ verify() {
 
 # ---- promotion
 
-# promote NAME FLAG: the old source is fenced first if it is alive. Alive or
-# not, NAME takes all it can get before it takes writes.
+# promote NAME FLAG: the old source is fenced first if it is alive and can be
+# reached. Whatever it is, NAME takes all it can get before it takes writes.
 promote() {
 	local name=$1 force=${2-} old state
 	old=$(cat "$dir/current")
 	[ "$name" != "$old" ] || die "$name is the source already"
 	[ "$(node_state "$name")" = running ] || die "$name is $(node_state "$name"); a source must run"
 	state=$(node_state "$old")
+	[ "$force" != --cut-off ] || state='cut off'
 	if [ "$state" = running ]; then
 		set_guard "$old" super_read_only
 		take_all "$name" "$(executed "$old")" "$force"
@@ -90,9 +107,11 @@ received() {
 		WHERE CHANNEL_NAME = ""'
 }
 
-# take_all NAME SET FORCE: a paused applier is started for it; --force goes on without.
+# take_all NAME SET FORCE: a paused applier is started for it, and only as far:
+# one that has begun on a transaction of which the rest was never received takes
+# 60 s to stop. --force goes on without.
 take_all() {
-	sql "$1" 'START REPLICA SQL_THREAD' 2>/dev/null || true
+	sql "$1" "START REPLICA SQL_THREAD UNTIL SQL_AFTER_GTIDS = '$2'" 2>/dev/null || true
 	caught_up "$1" "$2" 30 && return
 	[ "$3" = --force ] || die "$1 does not catch up within 30 s (see scripts/cluster status)" \
 		"Nothing was promoted. --force promotes it as it is: what it lacks is lost."
@@ -153,6 +172,7 @@ status_row() {
 		# The source last: what it writes meanwhile is missing here, and nothing here is extra.
 		mine=$(executed "$name") || true
 		[ "$(node_state "$2")" != running ] || set=$(executed "$2") || true
+		[ "$gtid" = yes ] || mine='' set='' # nothing tells what it lacks
 		read -r guard receiver applier delay missing extra < <(sql "$name" "
 			SELECT IF(@@super_read_only, 'super_read_only', IF(@@read_only, 'read_only', 'none')),
 				IFNULL((SELECT SERVICE_STATE FROM performance_schema.replication_connection_status LIMIT 1), '-'),

@@ -35,9 +35,14 @@ need() {
 }
 
 # jars POM fetches what a pom names, with all that it needs, into jars/ of the working
-# folder. Maven's own repository is a folder that all Java clients share.
+# folder. Maven's own repository is a folder that all Java clients share; it is
+# not made for two at once. The lock is taken in a shell of its own, as there may be another one outside.
 jars() {
 	need mvn maven default-jdk-headless
+	(with_lock "$cache_dir/clients/maven.lock" copy_jars "$1")
+}
+
+copy_jars() {
 	mvn -q -B -f "$1" -Dmaven.repo.local="$cache_dir/clients/maven" \
 		org.apache.maven.plugins:maven-dependency-plugin:3.6.1:copy-dependencies \
 		-DincludeScope=runtime -DoutputDirectory="$PWD/jars"
@@ -59,4 +64,16 @@ php_with_mysql() {
 	LD_LIBRARY_PATH=$(debian_libs "$root")
 	mkdir -p "$root/bin"
 	ln -sf "$(echo "$root"/usr/bin/php[0-9]*)" "$root/bin/php"
+}
+
+# php_with_laravel takes Debian's PHP with Doctrine's and Laravel's libraries: $php
+# with php_options is the program.
+php_with_laravel() {
+	local root name
+	root=$(debian php-orm php-doctrine-orm php-laravel-framework php-cli php-mysql php-mbstring php-xml)
+	LD_LIBRARY_PATH=$(debian_libs "$root")
+	export LD_LIBRARY_PATH
+	php=$(echo "$root"/usr/bin/php[0-9]*)
+	php_options=(-n -d memory_limit=1G -d "include_path=.:$root/usr/share/php" -d "extension_dir=$(echo "$root"/usr/lib/php/20*)")
+	for name in pdo mysqlnd mysqli pdo_mysql ctype tokenizer mbstring iconv dom; do php_options+=(-d "extension=$name"); done
 }

@@ -10,8 +10,11 @@ import (
 // balance and replicamon do not know each other: they share the View types in
 // backend. A package that is not named here may not exist.
 var mayImport = map[string][]string{
-	"":           {"server", "admin", "replicamon", "balance", "backend", "classifier", "conf"},
-	"server":     {"balance", "backend", "classifier", "gtid", "wire"},
+	"":           {"server", "admin", "replicamon", "balance", "backend", "classifier", "conf", "share", "store", "token"},
+	"server":     {"balance", "backend", "classifier", "gtid", "scope", "share", "token", "wire"},
+	"scope":      {"gtid"},
+	"share":      {"gtid"},
+	"store":      {"share"},
 	"admin":      {"backend"},
 	"replicamon": {"backend", "gtid"},
 	"balance":    {"backend", "gtid"},
@@ -19,6 +22,7 @@ var mayImport = map[string][]string{
 	"classifier": {},
 	"conf":       {},
 	"gtid":       {},
+	"token":      {"gtid"},
 	"wire":       {},
 }
 
@@ -28,13 +32,19 @@ var mayUse = map[string][]string{
 	"github.com/BurntSushi/toml":          {"conf"},
 	"github.com/urfave/cli/v2":            {""},
 	"github.com/go-mysql-org/go-mysql":    {"replicamon"},
+	"github.com/redis/go-redis/v9":        {"store", "tests/redis", "tests/sharedkeys"},
 	"github.com/prometheus/client_golang": {"", "admin", "replicamon", "server"},
 	"github.com/prometheus/client_model":  {"server"},
 	"github.com/rs/zerolog":               {"", "admin", "replicamon", "server"},
 	"github.com/klauspost/compress/zstd":  {"wire"}, // the standard library has zlib only
 	"golang.org/x/sync":                   {""},
-	"golang.org/x/sys":                    {"wire"},
+	"golang.org/x/sys":                    {"wire", "tests/rig"},
+	"gonum.org/v1/plot":                   {"tests/chart"}, // plots of drill and benchmarks; nothing of it is in the product
 }
+
+// apart are modules of their own with their go.mod: helpers for applications, which
+// know nothing of the product, and of other modules only a driver in an example.
+const apart = "clients/go"
 
 // mayTest is what any test file may use besides.
 var mayTest = []string{
@@ -60,6 +70,13 @@ func TestImports(t *testing.T) {
 
 // refused says why f must not import name, "" if it may.
 func refused(f goFile, name string) string {
+	if within(f.pkg, apart) {
+		if within(name, module+"/"+apart) || !strings.Contains(strings.SplitN(name, "/", 2)[0], ".") && !within(name, module) ||
+			f.pkg != apart && within(name, "github.com/go-sql-driver/mysql") {
+			return ""
+		}
+		return "the helpers need the standard library alone"
+	}
 	inTests := support(f.pkg)
 	inner, own := strings.CutPrefix(name, module+"/")
 	switch {
@@ -103,7 +120,7 @@ func refusedModule(f goFile, name string, test bool) string {
 // is the table of statements that classifier's tests and those on a real
 // cluster share.
 func support(pkg string) bool {
-	return strings.HasPrefix(pkg, "tests/") || strings.HasPrefix(pkg, "scripts/") || pkg == "classifier/cases"
+	return strings.HasPrefix(pkg, "tests/") || strings.HasPrefix(pkg, "scripts/") || pkg == "classifier/cases" || within(pkg, apart+"/example")
 }
 
 // within tells whether the import is of the module.
@@ -115,7 +132,7 @@ func TestEveryPackageIsInTheTable(t *testing.T) {
 	seen := map[string]bool{}
 	for _, f := range goFiles(t) {
 		seen[f.pkg] = true
-		if _, known := mayImport[f.pkg]; !known && !support(f.pkg) {
+		if _, known := mayImport[f.pkg]; !known && !support(f.pkg) && !within(f.pkg, apart) {
 			t.Errorf("%s: package %q is not in the table of allowed imports", f.path, f.pkg)
 		}
 	}
@@ -179,6 +196,16 @@ func TestRefused(t *testing.T) {
 		{"classifier", false, "causeway/classifier/cases", false},
 		{"classifier", true, "causeway/classifier/cases", true},
 		{"tests/rig", false, "causeway/wire", true},
+		{"tests/chart", false, "gonum.org/v1/plot/plotter", true},
+		{"tests/drill", false, "gonum.org/v1/plot/plotter", false},
+		{"tests/bench", false, "gonum.org/v1/plot", false},
+		{"server", false, "gonum.org/v1/plot", false},
+		{"clients/go", false, "net/http", true},
+		{"clients/go", true, "causeway/wire", false},
+		{"clients/go", false, "github.com/go-sql-driver/mysql", false},
+		{"clients/go/example", false, "github.com/go-sql-driver/mysql", true},
+		{"clients/go/example", false, "causeway/clients/go", true},
+		{"server", false, "causeway/clients/go", false},
 		{"newpackage", false, "causeway/wire", false},
 		{"server", false, "net/http", true},
 	}

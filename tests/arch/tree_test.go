@@ -19,8 +19,9 @@ const (
 	module = "causeway"
 )
 
-// ignored are the folders of .gitignore: what a build or a demo leaves behind.
-var ignored = []string{".git", "bin", ".cache", ".cluster", "tmp", "causeway"}
+// ignored is what .gitignore has: what a build, a demo, a drill or a benchmark leaves behind.
+var ignored = []string{".git", "bin", ".cache", ".cluster", "tmp", "causeway", "drill.png",
+	"replication.png", "replication.csv", "consistency.png", "consistency.csv"}
 
 // goFile is one parsed file.
 type goFile struct {

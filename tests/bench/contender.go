@@ -52,6 +52,17 @@ type field struct {
 
 func newField(ctx context.Context, o options) (_ *field, err error) {
 	f := &field{rows: o.rows, script: o.script}
+	var cores []int // the servers', nil for all
+	if o.split {
+		servers, others, err := rig.SplitCores()
+		if err == nil {
+			err = rig.Confine(os.Getpid(), others)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("--split-cores: %w", err)
+		}
+		cores = servers
+	}
 	defer func() {
 		if err != nil {
 			f.close()
@@ -64,7 +75,7 @@ func newField(ctx context.Context, o options) (_ *field, err error) {
 	if f.tools, err = rig.Tools(ctx); err != nil {
 		return nil, err
 	}
-	if err := f.startCluster(ctx); err != nil {
+	if err := f.startCluster(ctx, cores); err != nil {
 		return nil, err
 	}
 	for _, name := range names {
@@ -80,13 +91,26 @@ func newField(ctx context.Context, o options) (_ *field, err error) {
 	return f, nil
 }
 
-// startCluster starts a source with two replicas and fills sysbench's table.
-func (f *field) startCluster(ctx context.Context) error {
+// startCluster starts a source with two replicas, on the given cores if there are
+// any, and fills sysbench's table.
+func (f *field) startCluster(ctx context.Context, cores []int) error {
 	c, stop, err := cluster.StartShared(cluster.Options{})
 	if err != nil {
 		return err
 	}
 	f.cluster, f.stops = c, append(f.stops, stop)
+	for _, n := range c.Nodes() {
+		if cores == nil {
+			break
+		}
+		pid, err := n.Pid()
+		if err == nil {
+			err = rig.Confine(pid, cores)
+		}
+		if err != nil {
+			return err
+		}
+	}
 	bench := f.sysbench(1, "disable", time.Second)
 	bench.Addr = c.Source().Addr
 	if err := bench.Prepare(ctx); err != nil {

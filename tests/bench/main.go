@@ -6,11 +6,9 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"os/signal"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 
 	"causeway/tests/rig"
@@ -25,20 +23,13 @@ type options struct {
 	time    time.Duration
 	rounds  int
 	rows    int
+	split   bool
 	check   bool
 	limit   float64
 	atLeast float64
 }
 
-func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "bench:", err)
-		stop()
-		os.Exit(1)
-	}
-}
+func main() { rig.Main("bench", run) }
 
 func run(ctx context.Context, args []string) error {
 	opts, err := parseOptions(args)
@@ -75,6 +66,7 @@ func parseOptions(args []string) (options, error) {
 	fs.DurationVar(&o.time, "time", 8*time.Second, "length of one run")
 	fs.IntVar(&o.rounds, "rounds", 3, "interleaved rounds")
 	fs.IntVar(&o.rows, "rows", 10000, "rows in the table")
+	fs.BoolVar(&o.split, "split-cores", false, "half of the cores for the servers, the other half for clients and proxies, as on machines of their own")
 	fs.BoolVar(&o.check, "check", false, "fail if Causeway's CPU per query is over the limit")
 	fs.Float64Var(&o.limit, "limit", 1.1, "with --check: highest allowed ratio of Causeway's CPU per query to the relay's")
 	fs.Float64Var(&o.atLeast, "at-least", 0, "fail if causeway-16 has less than this share of direct's throughput")

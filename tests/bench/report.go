@@ -3,9 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
 	"text/tabwriter"
+
+	"causeway/tests/rig"
 )
 
 // measurement is one run of one contender.
@@ -49,7 +50,7 @@ func (s *section) median(name string, figure func(measurement) float64) float64 
 	for _, m := range s.runs[name] {
 		all = append(all, figure(m))
 	}
-	return median(all)
+	return rig.Median(all)
 }
 
 // ratio returns the median over the rounds of a contender's figure divided by
@@ -63,26 +64,19 @@ func (s *section) ratio(name, to string, figure func(measurement) float64) float
 			all = append(all, figure(a[i])/d)
 		}
 	}
-	return median(all)
+	return rig.Median(all)
 }
 
 func perSec(m measurement) float64 { return m.perSec }
 func avgMS(m measurement) float64  { return m.avgMS }
 func cpuUS(m measurement) float64  { return m.cpuUS }
 
-// median returns the middle value, the mean of the two middle ones for an even
-// number of values, 0 for none.
-func median(v []float64) float64 {
-	if len(v) == 0 {
-		return 0
-	}
-	s := slices.Sorted(slices.Values(v))
-	return (s[(len(s)-1)/2] + s[len(s)/2]) / 2
-}
-
 func (r *report) print(w io.Writer) {
 	fmt.Fprintf(w, "sysbench %s, %v a run, medians of %d interleaved rounds; CPU is the proxy's own\n",
 		r.opts.script, r.opts.time, r.opts.rounds)
+	if r.opts.split {
+		fmt.Fprintln(w, "half of the cores are the servers', the other half the clients' and proxies'")
+	}
 	for _, s := range r.sections {
 		s.print(w, r.opts.script)
 	}

@@ -6,22 +6,6 @@ import (
 	"time"
 )
 
-func TestMedian(t *testing.T) {
-	for _, c := range []struct {
-		in   []float64
-		want float64
-	}{
-		{nil, 0},
-		{[]float64{3}, 3},
-		{[]float64{9, 1, 5}, 5},
-		{[]float64{4, 1, 2, 9}, 3},
-	} {
-		if got := median(c.in); got != c.want {
-			t.Errorf("median(%v) = %v, want %v", c.in, got, c.want)
-		}
-	}
-}
-
 // sample is a section in which the second round was twice as slow for all: the
 // ratio within a round says 1.1, medians over the rounds would not.
 func sample() *report {

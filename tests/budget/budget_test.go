@@ -1,7 +1,6 @@
 package budget
 
 import (
-	"context"
 	"fmt"
 	"strings"
 	"sync"
@@ -9,8 +8,9 @@ import (
 	"testing"
 	"time"
 
+	"causeway/tests/check"
 	"causeway/tests/cluster"
-	"causeway/tests/consistency/lab"
+	"causeway/tests/rig"
 	"causeway/tests/session/raw"
 )
 
@@ -34,80 +34,20 @@ func config(qps, burst float64, maxWait time.Duration) string {
 // lay makes a table with one row a session, known to all nodes.
 func lay(t *testing.T) {
 	t.Helper()
-	ctx := t.Context()
 	stmts := []string{"DROP DATABASE IF EXISTS budget", "CREATE DATABASE budget", "CREATE TABLE budget.r (id INT PRIMARY KEY, v INT NOT NULL)"}
 	for id := range sessions {
 		stmts = append(stmts, fmt.Sprintf("INSERT INTO budget.r VALUES (%d, %d)", id, oldValue))
 	}
-	must(t, shared.Source().Exec(ctx, strings.Join(stmts, ";")))
-	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	defer cancel()
-	must(t, shared.WaitCaughtUp(ctx))
-}
-
-// stopAppliers stops all appliers until the test ends.
-func stopAppliers(t *testing.T) {
-	t.Helper()
-	for _, n := range shared.Replicas() {
-		must(t, n.Pause(t.Context()))
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		must(t, shared.Heal(ctx))
-	})
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	shared.Lay(t, stmts...)
 }
 
 func dial(t *testing.T, cw *cluster.Causeway) *raw.Client {
 	t.Helper()
-	c, err := raw.Dial(raw.Options{Addr: cw.Addr, User: cluster.AppUser, Password: cluster.AppPassword, DB: "budget", Caps: raw.Modern})
-	must(t, err)
-	t.Cleanup(func() { c.Close() })
-	return c
-}
-
-func query(t *testing.T, c *raw.Client, sql string) raw.Answer {
-	t.Helper()
-	a, err := c.Query(sql)
-	if err == nil {
-		err = a.Err()
-	}
-	if err != nil {
-		t.Fatalf("%s: %v", sql, err)
-	}
-	return a
-}
-
-func metrics(t *testing.T, cw *cluster.Causeway) lab.Metrics {
-	t.Helper()
-	m, err := lab.Scrape(t.Context(), "http://"+cw.HTTP+"/metrics")
-	must(t, err)
-	return m
-}
-
-// reached counts the statements with that start in the source's general log.
-func reached(t *testing.T, log *cluster.GeneralLog, start string) int {
-	t.Helper()
-	entries, err := log.Entries()
-	must(t, err)
-	n := 0
-	for _, e := range entries {
-		if strings.HasPrefix(e.Text, start) {
-			n++
-		}
-	}
-	return n
+	return cluster.OpenRaw(t, raw.Options{Addr: cw.Addr, DB: "budget", Caps: raw.Modern})
 }
 
 // equal wants a metric to have grown by exactly n.
-func equal(t *testing.T, m lab.Metrics, n int64, name string, labels ...string) {
+func equal(t *testing.T, m rig.Metrics, n int64, name string, labels ...string) {
 	t.Helper()
 	if got := m.Sum(name, labels...); got != float64(n) {
 		t.Errorf("%s%v grew by %v, wanted %d", name, labels, got, n)
@@ -119,14 +59,14 @@ func equal(t *testing.T, m lab.Metrics, n int64, name string, labels ...string) 
 func TestReadsAfterAWrite(t *testing.T) {
 	lay(t)
 	cw := cluster.StartCauseway(t, shared, config(qps, burst, maxWait))
-	stopAppliers(t)
+	shared.StopAppliers(t)
 	log := shared.Source().LogStatements(t)
 	clients := make([]*raw.Client, sessions)
 	for id := range clients {
 		clients[id] = dial(t, cw)
-		query(t, clients[id], fmt.Sprintf("UPDATE r SET v = %d WHERE id = %d", oldValue+1, id))
+		raw.Query(t, clients[id], fmt.Sprintf("UPDATE r SET v = %d WHERE id = %d", oldValue+1, id))
 	}
-	before := metrics(t, cw)
+	before := rig.MustMetrics(t, cw.HTTP)
 	var served, refused atomic.Int64
 	start := time.Now()
 	var wg sync.WaitGroup
@@ -141,7 +81,7 @@ func TestReadsAfterAWrite(t *testing.T) {
 	took := time.Since(start)
 
 	allowed := burst + qps*took.Seconds()
-	onSource := reached(t, log, "SELECT /* own */")
+	onSource := log.CountStart(t, "SELECT /* own */")
 	t.Logf("in %v: %d reads from the source of %.0f allowed, %d refused", took, onSource, allowed, refused.Load())
 	if float64(onSource) > allowed+1 {
 		t.Errorf("%d reads reached the source, the budget allows %.0f", onSource, allowed)
@@ -152,7 +92,7 @@ func TestReadsAfterAWrite(t *testing.T) {
 	if served.Load() != int64(onSource) || refused.Load() == 0 {
 		t.Errorf("%d reads served, %d refused, %d on the source", served.Load(), refused.Load(), onSource)
 	}
-	grown := metrics(t, cw).Minus(before)
+	grown := rig.MustMetrics(t, cw.HTTP).Minus(before)
 	equal(t, grown, served.Load(), "causeway_fallback_total", `outcome="used"`)
 	equal(t, grown, refused.Load(), "causeway_fallback_total", `outcome="refused"`)
 	equal(t, grown, served.Load(), "causeway_queries_total", `target="source"`, `reason="fallback"`)
@@ -188,11 +128,11 @@ func readOwn(t *testing.T, c *raw.Client, id int, served, refused *atomic.Int64)
 func TestReadsWithoutAToken(t *testing.T) {
 	lay(t)
 	cw := cluster.StartCauseway(t, shared, config(qps, burst, maxWait)+"max_staleness = \"500ms\"\n")
-	stopAppliers(t)
+	shared.StopAppliers(t)
 	log := shared.Source().LogStatements(t)
-	must(t, shared.Source().Exec(t.Context(), fmt.Sprintf("UPDATE budget.r SET v = %d", oldValue+1)))
+	check.Must(t, shared.Source().Exec(t.Context(), fmt.Sprintf("UPDATE budget.r SET v = %d", oldValue+1)))
 	time.Sleep(time.Second) // beyond max_staleness: the replicas are provably too old
-	before := metrics(t, cw)
+	before := rig.MustMetrics(t, cw.HTTP)
 	var fresh, warned atomic.Int64
 	start := time.Now()
 	var wg sync.WaitGroup
@@ -208,7 +148,7 @@ func TestReadsWithoutAToken(t *testing.T) {
 	took := time.Since(start)
 
 	allowed := burst + qps*took.Seconds()
-	onSource := reached(t, log, "SELECT /* any */")
+	onSource := log.CountStart(t, "SELECT /* any */")
 	t.Logf("in %v: %d reads from the source of %.0f allowed, %d with a warning", took, onSource, allowed, warned.Load())
 	if float64(onSource) > allowed+1 || float64(onSource) < 0.8*allowed {
 		t.Errorf("%d reads reached the source, the budget allows %.0f", onSource, allowed)
@@ -216,7 +156,7 @@ func TestReadsWithoutAToken(t *testing.T) {
 	if fresh.Load() != int64(onSource) || warned.Load() == 0 {
 		t.Errorf("%d reads without and %d with a warning, %d on the source", fresh.Load(), warned.Load(), onSource)
 	}
-	grown := metrics(t, cw).Minus(before)
+	grown := rig.MustMetrics(t, cw.HTTP).Minus(before)
 	equal(t, grown, fresh.Load(), "causeway_fallback_total", `outcome="used"`)
 	equal(t, grown, warned.Load(), "causeway_fallback_total", `outcome="refused"`)
 	equal(t, grown, fresh.Load(), "causeway_queries_total", `target="source"`, `reason="fallback"`)
@@ -254,14 +194,14 @@ func readAny(t *testing.T, c *raw.Client, id int, fresh, warned *atomic.Int64) {
 func TestWhatTheBudgetDoesNotCount(t *testing.T) {
 	lay(t)
 	cw := cluster.StartCauseway(t, shared, config(0.001, 1, maxWait))
-	stopAppliers(t)
+	shared.StopAppliers(t)
 	c := dial(t, cw)
-	query(t, c, "UPDATE r SET v = 5 WHERE id = 1")
+	raw.Query(t, c, "UPDATE r SET v = 5 WHERE id = 1")
 	for range 2 { // the one read that the budget has, and one more
 		_, err := c.Query("SELECT v FROM r WHERE id = 1")
-		must(t, err)
+		check.Must(t, err)
 	}
-	before := metrics(t, cw)
+	before := rig.MustMetrics(t, cw.HTTP)
 	for range 20 {
 		for _, sql := range []string{
 			"SELECT v FROM r WHERE id = 1 FOR UPDATE", "BEGIN", "SELECT v FROM r WHERE id = 1", "COMMIT", "SELECT @@server_id",
@@ -269,10 +209,10 @@ func TestWhatTheBudgetDoesNotCount(t *testing.T) {
 			"SET @x = 1", "SELECT v FROM r WHERE id = @x", "SELECT v, GET_LOCK('budget', 1) FROM r WHERE id = 1", "DO RELEASE_LOCK('budget')",
 			"START TRANSACTION READ ONLY", "SELECT v FROM r WHERE id = 1", "COMMIT", "UPDATE r SET v = v + 1 WHERE id = 1",
 		} {
-			query(t, c, sql)
+			raw.Query(t, c, sql)
 		}
 	}
-	grown := metrics(t, cw).Minus(before)
+	grown := rig.MustMetrics(t, cw.HTTP).Minus(before)
 	equal(t, grown, 0, "causeway_fallback_total")
 }
 
@@ -282,17 +222,17 @@ func TestWaitEndsWhenAReplicaHasIt(t *testing.T) {
 	lay(t)
 	const limit = 30 * time.Second
 	cw := cluster.StartCauseway(t, shared, config(0.001, 1, limit))
-	stopAppliers(t)
+	shared.StopAppliers(t)
 	c, other := dial(t, cw), dial(t, cw)
-	query(t, c, "UPDATE r SET v = 5 WHERE id = 1")
-	query(t, c, "SELECT v FROM r WHERE id = 1") // the one read that the budget has
+	raw.Query(t, c, "UPDATE r SET v = 5 WHERE id = 1")
+	raw.Query(t, c, "SELECT v FROM r WHERE id = 1") // the one read that the budget has
 	start := time.Now()
-	must(t, c.SendQuery("SELECT v FROM r WHERE id = 1"))
-	query(t, other, "SELECT @@server_id") // whoever waits holds up nobody else
+	check.Must(t, c.SendQuery("SELECT v FROM r WHERE id = 1"))
+	raw.Query(t, other, "SELECT @@server_id") // whoever waits holds up nobody else
 	time.Sleep(300 * time.Millisecond)
-	must(t, shared.Replica(1).Resume(t.Context()))
+	check.Must(t, shared.Replica(1).Resume(t.Context()))
 	a, err := c.ReadAnswer()
-	must(t, err)
+	check.Must(t, err)
 	took := time.Since(start)
 	if a.Err() != nil || a.Value() != "5" {
 		t.Fatalf("after %v: %v", took, a)
@@ -300,7 +240,7 @@ func TestWaitEndsWhenAReplicaHasIt(t *testing.T) {
 	if took > limit/3 {
 		t.Errorf("the wait took %v; the replica had it after about 0.3 s", took)
 	}
-	route := query(t, c, "SHOW CAUSEWAY ROUTE").String()
+	route := raw.Query(t, c, "SHOW CAUSEWAY ROUTE").String()
 	if !strings.Contains(route, `"Role", "replica"`) || !strings.Contains(route, "token_waited") {
 		t.Errorf("the route of the read that waited:\n%s", route)
 	}

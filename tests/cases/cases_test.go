@@ -97,7 +97,7 @@ func (c theCase) on(t *testing.T, e env) ([]seen, []string) {
 		return []seen{{outcome: outcome{full: text}}}, e.problems
 	}
 	p := &player{addr: e.addr, direct: e.direct, options: c.options, caps: c.caps(),
-		clients: map[string]*raw.Client{}, stmts: map[string]*raw.Stmt{}, vars: map[string]string{}, noisy: map[string]bool{}, settle: func() { settle(t) }}
+		clients: map[string]*raw.Client{}, stmts: map[string]*raw.Stmt{}, vars: map[string]string{}, noisy: map[string]bool{}, settle: func() { lab.cluster.CatchUp(t) }}
 	got := p.play(c.steps)
 	var wrong []string
 	if e.direct && !c.two {

@@ -28,8 +28,8 @@ type pool struct {
 // many, that none is where another's was.
 var pools = []*pool{
 	{name: "wide", lines: "\n[pool]\nmax_connections = 64\nprepared_statements = 50\n"},
-	{name: "one", size: 1, lines: "\n[pool]\nmax_connections = 1\nmin_idle = 0\nwait = \"1s\"\nprepared_statements = 50\n"},
-	{name: "two", size: 2, lines: "\n[pool]\nmax_connections = 2\nmin_idle = 0\nwait = \"1s\"\nprepared_statements = 50\n"},
+	{name: "one", size: 1, lines: "\n[pool]\nmax_connections = 1\nmin_idle = 0\nwait = \"5s\"\nprepared_statements = 50\n"},
+	{name: "two", size: 2, lines: "\n[pool]\nmax_connections = 2\nmin_idle = 0\nwait = \"5s\"\nprepared_statements = 50\n"},
 }
 
 // patient makes Causeway wait for a replica rather than go to the source, so
@@ -166,27 +166,12 @@ func (t traces) statements() []string {
 // comes is what the next case will leave.
 func lay(t *testing.T, comes traces) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
 	stmts := touched.statements()
 	touched = comes
 	if len(stmts) == 0 {
 		return
 	}
-	if err := lab.cluster.Source().Exec(ctx, strings.Join(stmts, ";\n")); err != nil {
-		t.Fatal(err)
-	}
-	settle(t)
-}
-
-// settle waits until all nodes have what the source has.
-func settle(t *testing.T) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-	defer cancel()
-	if err := lab.cluster.WaitCaughtUp(ctx); err != nil {
-		t.Fatal(err)
-	}
+	lab.cluster.Lay(t, stmts...)
 }
 
 var (

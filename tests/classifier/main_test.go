@@ -16,10 +16,7 @@ import (
 var source *cluster.Node
 
 func TestMain(m *testing.M) {
-	cluster.Main(m, cluster.Options{Replicas: cluster.NoReplicas}, func(c *cluster.Cluster) error {
-		source = c.Source()
-		return nil
-	})
+	cluster.Main(m, cluster.Options{Replicas: cluster.NoReplicas}, cluster.KeepSource(&source))
 }
 
 // session is one connection to a fresh schema with the cases' tables in it.

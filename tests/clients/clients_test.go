@@ -6,12 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -20,8 +18,9 @@ import (
 )
 
 // patient makes Causeway wait for a replica rather than go to the source, so
-// that the clients' reads run on replicas even on a slow machine.
-const patient = "[routing]\nwait = \"3s\"\nmax_wait = \"10s\"\n\n[limits]\nmax_allowed_packet = \"128MB\"\n"
+// that the clients' reads run on replicas even on a slow machine; many read on one
+// connection what they wrote on another, hence the scope.
+const patient = "[routing]\nwait = \"3s\"\nmax_wait = \"10s\"\nscope = \"user\"\n\n[limits]\nmax_allowed_packet = \"128MB\"\n"
 
 // replicaReads is how many reads replicas must have answered for each client:
 // a Causeway that sends everything to the source would differ in nothing.
@@ -48,21 +47,11 @@ func clients(t *testing.T) []string {
 
 func TestClients(t *testing.T) {
 	names := clients(t)
-	install(t, names)
+	rig.InstallClients(t, names...)
 	c := cluster.Start(t, cluster.Options{})
 	cw := cluster.StartCauseway(t, c, patient)
 	for _, name := range names {
 		t.Run(name, func(t *testing.T) { bothWays(t, c, cw, name) })
-	}
-}
-
-// install fetches and builds what is missing; its progress goes to stderr.
-func install(t *testing.T, names []string) {
-	t.Helper()
-	cmd := exec.CommandContext(t.Context(), filepath.Join(cluster.Root(), "scripts", "clients"), append([]string{"install"}, names...)...)
-	cmd.Stderr = os.Stderr
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("the clients cannot be installed: %v", err)
 	}
 }
 
@@ -71,9 +60,9 @@ func bothWays(t *testing.T, c *cluster.Cluster, cw *cluster.Causeway, name strin
 	for _, b := range direct.broken() {
 		t.Errorf("the check itself is broken: %s", b)
 	}
-	before := readsOnReplicas(t, cw)
+	before := rig.OnReplicas(t, cw.HTTP)
 	through := observe(t, c, name, cw.Addr)
-	reads := readsOnReplicas(t, cw) - before
+	reads := rig.OnReplicas(t, cw.HTTP) - before
 	used := 0
 	for _, d := range compare(direct, through) {
 		if a := allowed(allowances, name+"/"+d.name); a != nil {
@@ -93,23 +82,14 @@ func bothWays(t *testing.T, c *cluster.Cluster, cw *cluster.Causeway, name strin
 func observe(t *testing.T, c *cluster.Cluster, name, addr string) seen {
 	t.Helper()
 	lay(t, c)
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(cluster.Root(), "scripts", "clients"), "run", name)
-	// The client is a group of its own, so that nothing of it stays behind.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = 10 * time.Second
-	cmd.Env = append(os.Environ(), "CW_HOST="+host, "CW_PORT="+port, "CW_USER="+cluster.AppUser,
-		"CW_PASSWORD="+cluster.AppPassword, "CW_SET="+set(), "CW_TMP="+t.TempDir())
+	cmd := rig.Client(ctx, addr, name)
+	cmd.Env = append(cmd.Env, "CW_SET="+set(), "CW_TMP="+t.TempDir())
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	start := time.Now()
-	err = cmd.Run()
+	err := cmd.Run()
 	t.Logf("%s: %.1f s", addr, time.Since(start).Seconds())
 	s, parseErr := parseSeen(stdout.Bytes())
 	if err := errors.Join(err, parseErr); err != nil {
@@ -136,16 +116,6 @@ func lay(t *testing.T, c *cluster.Cluster) {
 	if err := c.WaitCaughtUp(ctx); err != nil {
 		t.Fatal(err)
 	}
-}
-
-// readsOnReplicas is how many statements replicas have answered so far.
-func readsOnReplicas(t *testing.T, cw *cluster.Causeway) float64 {
-	t.Helper()
-	n, err := rig.QueriesTo(t.Context(), cw.HTTP, "replica")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
 }
 
 func tail(s string) string {

@@ -116,10 +116,10 @@ password = %q
 }
 
 // withExtra appends extra to a configuration. TOML has each table once, so the
-// keys of a [listen] or [monitor] table that extra begins with go into the one
+// keys of a [listen], [cluster] or [monitor] table that extra begins with go into the one
 // that is there.
 func withExtra(config, extra string) string {
-	for _, table := range []string{"[listen]\n", "[monitor]\n"} {
+	for _, table := range []string{"[listen]\n", "[cluster]\n", "[monitor]\n"} {
 		keys, ok := strings.CutPrefix(extra, table)
 		if !ok {
 			continue

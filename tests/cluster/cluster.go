@@ -3,6 +3,7 @@ package cluster
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -32,6 +33,8 @@ type Options struct {
 	Workers    int      // applier workers of each replica; 0: four
 	BufferPool string   // of each node; "": 128M
 	Durable    bool     // sync logs at each commit
+	NoGTID     bool     // gtid_mode=OFF; no Promote, Attach
+	Group      bool     // one single-primary group (Group Replication) instead of source and replicas
 	Set        []string // mysqld options of each node, as OPTION=VALUE
 }
 
@@ -43,7 +46,9 @@ type Cluster struct {
 	// Dir holds all of the cluster; each node's folder in it has the node's name.
 	Dir string
 
-	nodes []*Node
+	nodes   []*Node
+	noGTID  bool
+	serving []func() error // ends of the Causeways that Serve started
 
 	mu     sync.Mutex
 	source *Node
@@ -104,12 +109,20 @@ func (c *Cluster) up(o Options) error {
 	if o.Durable {
 		args = append(args, "--durable")
 	}
+	ports := o.Replicas + 1
+	if o.Group {
+		args, ports = append(args, "--group"), 2*ports // each member has one more for the group's own talk
+	}
+	if o.NoGTID {
+		args = append(args, "--no-gtid")
+		c.noGTID = true
+	}
 	for _, option := range o.Set {
 		args = append(args, "--set", option)
 	}
 	var errs []error
 	for range 3 {
-		base := FreeBase(o.Replicas + 1)
+		base := FreeBase(ports)
 		args[1] = strconv.Itoa(base)
 		_, err := c.script(args...)
 		if err == nil {
@@ -184,6 +197,24 @@ func (c *Cluster) Source() *Node {
 	return c.source
 }
 
+// Elected waits until the group has a primary that is not the node that was the
+// source, notes it as the source and returns it.
+func (c *Cluster) Elected(ctx context.Context) (*Node, error) {
+	old := c.Source()
+	for ctx.Err() == nil {
+		for _, n := range c.nodes {
+			if n != old && n.leadsGroup(ctx) {
+				c.mu.Lock()
+				defer c.mu.Unlock()
+				c.source = n
+				return n, nil
+			}
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return nil, fmt.Errorf("the group has elected nobody in %s's place: %w", old.Name, ctx.Err())
+}
+
 // Replica returns the node that is called replica<i>, i from 1, whatever its
 // role is now.
 func (c *Cluster) Replica(i int) *Node { return c.nodes[i] }
@@ -218,6 +249,9 @@ func (c *Cluster) CA() string { return filepath.Join(c.nodes[0].Dir, "data", "ca
 // WaitCaughtUp waits until every replica has executed all that the source has
 // at the call. A paused, frozen or dead replica makes it wait until ctx ends.
 func (c *Cluster) WaitCaughtUp(ctx context.Context) error {
+	if c.noGTID {
+		return c.waitPosition(ctx)
+	}
 	want, err := c.Source().Executed(ctx)
 	if err != nil {
 		return err
@@ -225,6 +259,29 @@ func (c *Cluster) WaitCaughtUp(ctx context.Context) error {
 	for _, n := range c.Replicas() {
 		if err := n.WaitExecuted(ctx, want); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// waitPosition is WaitCaughtUp by positions in the source's binary log.
+func (c *Cluster) waitPosition(ctx context.Context) error {
+	var file, at, skip sql.NullString
+	if err := c.Source().DB.QueryRowContext(ctx, "SHOW BINARY LOG STATUS").Scan(&file, &at, &skip, &skip, &skip); err != nil {
+		return err
+	}
+	for _, n := range c.Replicas() {
+		for {
+			reached, err := n.Value(ctx, "SELECT SOURCE_POS_WAIT(?, ?, 1)", file.String, at.String)
+			if err == nil && ctx.Err() != nil {
+				err = fmt.Errorf("%s has not reached %s:%s: %w", n.Name, file.String, at.String, ctx.Err())
+			}
+			if err != nil {
+				return err
+			}
+			if reached != "" && reached != "-1" { // NULL: its applier stands
+				break
+			}
 		}
 	}
 	return nil
@@ -248,8 +305,14 @@ func (c *Cluster) Heal(ctx context.Context) error {
 
 // Promote makes n the source: a running old source is made read only first and
 // follows, a dead one stays as it is.
-func (c *Cluster) Promote(n *Node) error {
-	if _, err := c.script("promote", n.Name); err != nil {
+func (c *Cluster) Promote(n *Node) error { return c.promote(n) }
+
+// PromoteCutOff is Promote when the old source runs and cannot be reached: it
+// stays as it is, writable.
+func (c *Cluster) PromoteCutOff(n *Node) error { return c.promote(n, "--cut-off") }
+
+func (c *Cluster) promote(n *Node, options ...string) error {
+	if _, err := c.script(append([]string{"promote", n.Name}, options...)...); err != nil {
 		return err
 	}
 	c.mu.Lock()

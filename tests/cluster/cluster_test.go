@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"causeway/tests/check"
 )
 
 var shared *Cluster
@@ -18,24 +20,10 @@ func TestMain(m *testing.M) {
 	Main(m, Options{Set: []string{"table_open_cache_instances=1"}}, Keep(&shared))
 }
 
-// ctx of a test: no step on a healthy machine takes a minute.
-func testContext(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	t.Cleanup(cancel)
-	return ctx
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 func value(t *testing.T, n *Node, query string) string {
 	t.Helper()
-	v, err := n.Value(testContext(t), query)
-	must(t, err)
+	v, err := n.Value(check.Patience(t), query)
+	check.Must(t, err)
 	return v
 }
 
@@ -80,14 +68,14 @@ func TestSettings(t *testing.T) {
 
 // No node has a transaction of its own: all came from the source.
 func TestNoErrantTransactions(t *testing.T) {
-	must(t, shared.WaitCaughtUp(testContext(t)))
-	want, err := shared.Source().Executed(testContext(t))
-	must(t, err)
+	check.Must(t, shared.WaitCaughtUp(check.Patience(t)))
+	want, err := shared.Source().Executed(check.Patience(t))
+	check.Must(t, err)
 	if want == "" {
 		t.Error("the source has executed nothing")
 	}
 	for _, n := range shared.Replicas() {
-		if got, err := n.Executed(testContext(t)); err != nil || got != want {
+		if got, err := n.Executed(check.Patience(t)); err != nil || got != want {
 			t.Errorf("%s has executed %s, %v; the source %s", n.Name, got, err, want)
 		}
 	}
@@ -108,81 +96,81 @@ func TestAccounts(t *testing.T) {
 }
 
 func TestPauseAndLag(t *testing.T) {
-	ctx := testContext(t)
+	ctx := check.Patience(t)
 	source, replica := shared.Source(), shared.Replica(1)
-	must(t, source.Exec(ctx, "CREATE TABLE app.pause (a INT PRIMARY KEY)"))
-	must(t, shared.WaitCaughtUp(ctx))
-	must(t, replica.Pause(ctx))
-	must(t, replica.Exec(ctx, "DO 1"))
-	must(t, source.Exec(ctx, "INSERT INTO app.pause VALUES (1); INSERT INTO app.pause VALUES (2)"))
-	must(t, shared.Replica(2).WaitExecuted(ctx, executed(t, source)))
+	check.Must(t, source.Exec(ctx, "CREATE TABLE app.pause (a INT PRIMARY KEY)"))
+	check.Must(t, shared.WaitCaughtUp(ctx))
+	check.Must(t, replica.Pause(ctx))
+	check.Must(t, replica.Exec(ctx, "DO 1"))
+	check.Must(t, source.Exec(ctx, "INSERT INTO app.pause VALUES (1); INSERT INTO app.pause VALUES (2)"))
+	check.Must(t, shared.Replica(2).WaitExecuted(ctx, executed(t, source)))
 	if got := value(t, replica, "SELECT COUNT(*) FROM app.pause"); got != "0" {
 		t.Errorf("a paused replica has %s rows", got)
 	}
-	must(t, replica.Resume(ctx))
-	must(t, shared.WaitCaughtUp(ctx))
+	check.Must(t, replica.Resume(ctx))
+	check.Must(t, shared.WaitCaughtUp(ctx))
 	if got := value(t, replica, "SELECT COUNT(*) FROM app.pause"); got != "2" {
 		t.Errorf("a resumed replica has %s rows", got)
 	}
 
-	must(t, replica.Lag(ctx, 3600))
+	check.Must(t, replica.Lag(ctx, 3600))
 	if got := value(t, replica, "SELECT DESIRED_DELAY FROM performance_schema.replication_applier_configuration"); got != "3600" {
 		t.Errorf("delay %s", got)
 	}
-	must(t, source.Exec(ctx, "INSERT INTO app.pause VALUES (3)"))
+	check.Must(t, source.Exec(ctx, "INSERT INTO app.pause VALUES (3)"))
 	short, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
 	defer cancel()
 	if err := shared.WaitCaughtUp(short); err == nil {
 		t.Error("a replica with an hour's delay caught up at once")
 	}
-	must(t, shared.Heal(ctx))
+	check.Must(t, shared.Heal(ctx))
 }
 
 func executed(t *testing.T, n *Node) string {
 	t.Helper()
-	set, err := n.Executed(testContext(t))
-	must(t, err)
+	set, err := n.Executed(check.Patience(t))
+	check.Must(t, err)
 	return set
 }
 
 func TestFreeze(t *testing.T) {
-	ctx := testContext(t)
+	ctx := check.Patience(t)
 	replica := shared.Replica(2)
-	must(t, replica.Exec(ctx, "DO 1"))
-	must(t, replica.Freeze())
+	check.Must(t, replica.Exec(ctx, "DO 1"))
+	check.Must(t, replica.Freeze())
 	short, cancel := context.WithTimeout(ctx, 200*time.Millisecond)
 	defer cancel()
 	if err := replica.Exec(short, "DO 1"); !errors.Is(err, context.DeadlineExceeded) {
 		t.Errorf("a frozen node answered: %v", err)
 	}
-	must(t, replica.Thaw())
-	must(t, replica.Exec(ctx, "DO 1"))
-	must(t, shared.Heal(ctx))
+	check.Must(t, replica.Thaw())
+	check.Must(t, replica.Exec(ctx, "DO 1"))
+	check.Must(t, shared.Heal(ctx))
 }
 
 func TestKillAndStart(t *testing.T) {
-	ctx := testContext(t)
+	ctx := check.Patience(t)
 	replica := shared.Replica(1)
-	must(t, replica.Kill())
+	check.Must(t, replica.Kill())
 	if err := replica.Exec(ctx, "DO 1"); err == nil {
 		t.Error("a dead node answered")
 	}
-	must(t, shared.Source().Exec(ctx, "CREATE TABLE app.kill_start (a INT PRIMARY KEY)"))
-	must(t, replica.StartNode())
-	must(t, shared.WaitCaughtUp(ctx))
+	check.Must(t, shared.Source().Exec(ctx, "CREATE TABLE app.kill_start (a INT PRIMARY KEY)"))
+	check.Must(t, replica.StartNode())
+	check.Must(t, shared.WaitCaughtUp(ctx))
 	if got := value(t, replica, "SELECT @@super_read_only"); got != "1" {
 		t.Error("a restarted replica can be written to")
 	}
 }
 
 func TestGeneralLog(t *testing.T) {
-	ctx := testContext(t)
+	ctx := check.Patience(t)
 	log := shared.Replica(1).LogStatements(t)
 	db := OpenApp(t, shared.Replica(1).Addr, "app")
 	_, err := db.ExecContext(ctx, "SELECT 1 /* by text */\n+ 1")
-	must(t, err)
+	check.Must(t, err)
 	var two int
-	must(t, db.QueryRowContext(ctx, "SELECT ? + 1 /* prepared */", 1).Scan(&two))
+	check.Must(t, db.QueryRowContext(ctx, "SELECT ? + 1 /* prepared */", 1).Scan(&two))
 	for statement, want := range map[string]bool{
 		"SELECT 1 /* by text */\n+ 1":  true,
 		"SELECT ? + 1 /* prepared */":  true,
@@ -193,7 +181,7 @@ func TestGeneralLog(t *testing.T) {
 			t.Errorf("saw %q: %v, %v; want %v", statement, saw, err, want)
 		}
 	}
-	must(t, log.Skip())
+	check.Must(t, log.Skip())
 	if entries, err := log.Entries(); err != nil || len(entries) != 0 {
 		t.Errorf("after Skip: %v, %v", entries, err)
 	}
@@ -202,27 +190,27 @@ func TestGeneralLog(t *testing.T) {
 // A second cluster beside the first one loses its source, gets a new one, and
 // takes the old one back as a replica.
 func TestPromote(t *testing.T) {
-	ctx := testContext(t)
+	ctx := check.Patience(t)
 	c := Start(t, Options{})
 	old, next, other := c.Source(), c.Replica(1), c.Replica(2)
 
-	must(t, c.Promote(next))
+	check.Must(t, c.Promote(next))
 	if got := value(t, old, "SELECT @@super_read_only"); got != "1" {
 		t.Error("the old source is not fenced")
 	}
-	must(t, next.Exec(ctx, "CREATE TABLE app.one (a INT PRIMARY KEY)"))
-	must(t, c.WaitCaughtUp(ctx))
+	check.Must(t, next.Exec(ctx, "CREATE TABLE app.one (a INT PRIMARY KEY)"))
+	check.Must(t, c.WaitCaughtUp(ctx))
 
-	must(t, next.Kill())
-	must(t, c.Promote(other))
-	must(t, other.Exec(ctx, "INSERT INTO app.one VALUES (1)"))
-	must(t, old.WaitExecuted(ctx, executed(t, other)))
-	must(t, next.StartNode())
+	check.Must(t, next.Kill())
+	check.Must(t, c.Promote(other))
+	check.Must(t, other.Exec(ctx, "INSERT INTO app.one VALUES (1)"))
+	check.Must(t, old.WaitExecuted(ctx, executed(t, other)))
+	check.Must(t, next.StartNode())
 	if got := value(t, next, "SELECT @@read_only"); got != "0" {
 		t.Error("a dead source came back with another role than it had")
 	}
-	must(t, next.Attach())
-	must(t, c.WaitCaughtUp(ctx))
+	check.Must(t, next.Attach())
+	check.Must(t, c.WaitCaughtUp(ctx))
 	if got := value(t, next, "SELECT COUNT(*) FROM app.one"); got != "1" {
 		t.Errorf("%s rows on the attached old source", got)
 	}
@@ -234,13 +222,13 @@ func TestPromote(t *testing.T) {
 // A cluster ends with the process that wanted it, even if that is killed.
 func TestOwner(t *testing.T) {
 	owner := exec.Command("sleep", "600")
-	must(t, owner.Start())
+	check.Must(t, owner.Start())
 	c := &Cluster{Dir: t.TempDir() + "/c"}
 	_, err := c.script("--base", strconv.Itoa(FreeBase(1)), "up", "--replicas", "0", "--owner", strconv.Itoa(owner.Process.Pid))
-	must(t, err)
+	check.Must(t, err)
 	pid, err := (&Node{Dir: c.Dir + "/source"}).Pid()
-	must(t, err)
-	must(t, owner.Process.Kill())
+	check.Must(t, err)
+	check.Must(t, owner.Process.Kill())
 	_ = owner.Wait()
 	for deadline := time.Now().Add(time.Minute); alive(pid); time.Sleep(50 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -282,7 +270,7 @@ func TestScriptErrors(t *testing.T) {
 
 func TestStatus(t *testing.T) {
 	out, err := shared.script("status")
-	must(t, err)
+	check.Must(t, err)
 	for _, line := range []string{"source", "replica1", "replica2"} {
 		if !strings.Contains(out, " "+line+" ") {
 			t.Errorf("no %s in\n%s", line, out)

@@ -94,6 +94,16 @@ func (n *Node) WaitExecuted(ctx context.Context, set string) error {
 	return fmt.Errorf("%s has not executed %s: %w", n.Name, set, ctx.Err())
 }
 
+// leadsGroup tells whether the node is the primary of its group and open for
+// writes, as it sees it itself. One that does not answer soon is not.
+func (n *Node) leadsGroup(ctx context.Context) bool {
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	leads, err := n.Value(ctx, `SELECT COUNT(*) FROM performance_schema.replication_group_members
+		WHERE MEMBER_ID = @@server_uuid AND MEMBER_STATE = 'ONLINE' AND MEMBER_ROLE = 'PRIMARY' AND NOT @@global.read_only`)
+	return err == nil && leads == "1"
+}
+
 // Pid is the process of the node's mysqld.
 func (n *Node) Pid() (int, error) {
 	text, err := os.ReadFile(filepath.Join(n.Dir, "pid"))
@@ -124,6 +134,10 @@ func (n *Node) signal(sig syscall.Signal) error {
 // Kill ends the process at once (SIGKILL) and returns when it is gone.
 func (n *Node) Kill() error { return n.run("kill") }
 
+// SetClock restarts the node with its clock so many seconds ahead, or behind if
+// negative; 0: with the right time.
+func (n *Node) SetClock(seconds int) error { return n.run("clock", strconv.Itoa(seconds)) }
+
 // StartNode starts a killed node and returns when it answers. It has the role
 // that it had; a replica goes on replicating.
 func (n *Node) StartNode() error { return n.run("start") }
@@ -132,7 +146,7 @@ func (n *Node) StartNode() error { return n.run("start") }
 // dead: what a dead old source needs after a promotion.
 func (n *Node) Attach() error { return n.run("attach") }
 
-func (n *Node) run(command string) error {
-	_, err := n.cluster.script(command, n.Name)
+func (n *Node) run(command string, args ...string) error {
+	_, err := n.cluster.script(append([]string{command, n.Name}, args...)...)
 	return err
 }

@@ -2,18 +2,18 @@ package consistency
 
 import (
 	"context"
-	"fmt"
-	"os"
-	"strconv"
 	"testing"
 	"time"
 
+	"causeway/tests/check"
 	"causeway/tests/cluster"
 	"causeway/tests/consistency/lab"
+	"causeway/tests/rig"
 )
 
 const (
-	defaultReads = 100000
+	shortReads   = 20000  // CI
+	longReads    = 100000 // CAUSEWAY_TESTS=long
 	directReads  = 3000
 	unsafeReads  = 3000
 	unsafeStales = 100
@@ -36,25 +36,38 @@ func TestDirectlyOnSource(t *testing.T) {
 // TestReadYourWrites is the promise: each connection sees all of its own
 // writes, whichever node answers, while the appliers stop and start.
 func TestReadYourWrites(t *testing.T) {
-	p := cluster.StartCauseway(t, shared, roomyBudget+patient)
+	p := cluster.StartCauseway(t, shared, roomyBudget+patient+"audit_sample = 0.05\n")
 	r := open(t, p.Addr, reads(t), seed(t))
 	r.measured = true
 	mustBeClean(t, r)
 	if share := r.replicaShare(); share <= 0.60 {
 		t.Errorf("%.1f %% of the reads on replicas while an applier ran, wanted more than 60 %%", 100*share)
 	}
+	if audited, violations := audits(t, p); audited == 0 || violations > 0 {
+		t.Errorf("of %v audited reads %v had a replica that lacked a write", audited, violations)
+	}
 }
 
 // TestSkippedTokenCheckIsSeen switches the promise off: the same test must
 // then find stale reads, or it proves nothing.
 func TestSkippedTokenCheckIsSeen(t *testing.T) {
-	p := cluster.StartCauseway(t, shared, roomyBudget+"[routing]\nunsafe_skip_token_check = true\n")
+	p := cluster.StartCauseway(t, shared, roomyBudget+"[routing]\nunsafe_skip_token_check = true\naudit_sample = 1\n")
 	r := open(t, p.Addr, unsafeReads, seed(t))
 	r.quiet = true // hundreds, and wanted
 	play(t, r)
 	if n := r.stales.Load(); n < unsafeStales {
 		t.Errorf("%d stale reads without a token check, wanted at least %d: the test cannot see them", n, unsafeStales)
 	}
+	if audited, violations := audits(t, p); violations == 0 {
+		t.Errorf("none of %v audited reads was found to violate the promise that is switched off", audited)
+	}
+}
+
+// audits are the counts of the audit.
+func audits(t *testing.T, p *cluster.Causeway) (audited, violations float64) {
+	t.Helper()
+	m := rig.MustMetrics(t, p.HTTP)
+	return m.Sum("causeway_audited_reads_total"), m.Sum("causeway_read_your_writes_violation_count")
 }
 
 // roomyBudget keeps the fallback budget out of the way: what happens when it
@@ -119,21 +132,14 @@ func nodesMustAgree(t *testing.T, r *run) {
 	}
 }
 
-func reads(t *testing.T) int64 { return int64(number(t, "CAUSEWAY_CONSISTENCY_READS", defaultReads)) }
-
-func seed(t *testing.T) uint64 {
-	return number(t, "CAUSEWAY_CONSISTENCY_SEED", uint64(time.Now().UnixNano()))
+func reads(t *testing.T) int64 {
+	n := uint64(shortReads)
+	if cluster.Long() {
+		n = longReads
+	}
+	return int64(check.Number(t, "CAUSEWAY_CONSISTENCY_READS", n))
 }
 
-func number(t *testing.T, name string, without uint64) uint64 {
-	t.Helper()
-	s := os.Getenv(name)
-	if s == "" {
-		return without
-	}
-	n, err := strconv.ParseUint(s, 10, 64)
-	if err != nil {
-		t.Fatal(fmt.Errorf("%s: %w", name, err))
-	}
-	return n
+func seed(t *testing.T) uint64 {
+	return check.Number(t, "CAUSEWAY_CONSISTENCY_SEED", uint64(time.Now().UnixNano()))
 }

@@ -11,7 +11,9 @@
 //
 // Sizes come from the environment:
 //
-//	CAUSEWAY_CONSISTENCY_READS   reads back through Causeway (default 100000)
+//	CAUSEWAY_CONSISTENCY_READS   reads back through Causeway (default 20000; 100000 with CAUSEWAY_TESTS=long)
+//	CAUSEWAY_CARRIED_PAIRS       reads on another connection than the writes, for each way to carry a
+//	                             token or a key (default 400; 50000 with CAUSEWAY_TESTS=long)
 //	CAUSEWAY_CONSISTENCY_SEED    seed of all random choices (default: the clock's)
 //
 // On a failure the test prints the connection, the kind of write, the read with

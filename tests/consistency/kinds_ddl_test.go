@@ -14,7 +14,7 @@ func (w *worker) table() string {
 // step is a statement and what a read right after it must give.
 type step struct {
 	stmt string
-	read check
+	read proof
 }
 
 // steps runs each statement and its read in turn.
@@ -35,12 +35,12 @@ func tableLife(ctx context.Context, w *worker) error {
 	t, v := w.table(), w.value()
 	r := t + "_r"
 	return w.steps(ctx,
-		step{"CREATE TABLE " + t + " (id INT PRIMARY KEY, v BIGINT)", check{query: "SELECT COUNT(*) FROM " + t, want: "0"}},
-		step{fmt.Sprintf("INSERT INTO %s VALUES (1, %d)", t, v), check{query: "SELECT v FROM " + t, want: fmt.Sprint(v)}},
-		step{"ALTER TABLE " + t + " ADD COLUMN more INT NOT NULL DEFAULT 7", check{query: "SELECT more FROM " + t, want: "7"}},
-		step{"TRUNCATE TABLE " + t, check{query: "SELECT COUNT(more) FROM " + t, want: "0"}},
-		step{"RENAME TABLE " + t + " TO " + r, check{query: "SELECT COUNT(*) FROM " + r, want: "0"}},
-		step{"DROP TABLE " + r, check{query: "SELECT COUNT(*) FROM " + r, errno: 1146}},
+		step{"CREATE TABLE " + t + " (id INT PRIMARY KEY, v BIGINT)", proof{query: "SELECT COUNT(*) FROM " + t, want: "0"}},
+		step{fmt.Sprintf("INSERT INTO %s VALUES (1, %d)", t, v), proof{query: "SELECT v FROM " + t, want: fmt.Sprint(v)}},
+		step{"ALTER TABLE " + t + " ADD COLUMN more INT NOT NULL DEFAULT 7", proof{query: "SELECT more FROM " + t, want: "7"}},
+		step{"TRUNCATE TABLE " + t, proof{query: "SELECT COUNT(more) FROM " + t, want: "0"}},
+		step{"RENAME TABLE " + t + " TO " + r, proof{query: "SELECT COUNT(*) FROM " + r, want: "0"}},
+		step{"DROP TABLE " + r, proof{query: "SELECT COUNT(*) FROM " + r, errno: 1146}},
 	)
 }
 
@@ -48,8 +48,8 @@ func tableCopy(ctx context.Context, w *worker) error {
 	t := w.table()
 	want := fmt.Sprint(len(w.rows))
 	return w.steps(ctx,
-		step{fmt.Sprintf("CREATE TABLE %s SELECT id, v FROM rw WHERE owner = %d", t, w.id), check{query: "SELECT COUNT(*) FROM " + t, want: want}},
-		step{"DROP TABLE IF EXISTS " + t, check{query: "SELECT * FROM " + t, errno: 1146}},
+		step{fmt.Sprintf("CREATE TABLE %s SELECT id, v FROM rw WHERE owner = %d", t, w.id), proof{query: "SELECT COUNT(*) FROM " + t, want: want}},
+		step{"DROP TABLE IF EXISTS " + t, proof{query: "SELECT * FROM " + t, errno: 1146}},
 	)
 }
 
@@ -62,9 +62,9 @@ func viewLife(ctx context.Context, w *worker) error {
 	v := fmt.Sprint(w.rows[id])
 	create := fmt.Sprintf("CREATE OR REPLACE VIEW %s AS SELECT id, v, %%d AS tag FROM rw WHERE id = %d", name, id)
 	return w.steps(ctx,
-		step{fmt.Sprintf(create, 1), check{query: "SELECT v, tag FROM " + name, want: v + ",1"}},
-		step{fmt.Sprintf(create, 2), check{query: "SELECT v, tag FROM " + name, want: v + ",2"}},
-		step{"DROP VIEW " + name, check{query: "SELECT v FROM " + name, errno: 1146}},
+		step{fmt.Sprintf(create, 1), proof{query: "SELECT v, tag FROM " + name, want: v + ",1"}},
+		step{fmt.Sprintf(create, 2), proof{query: "SELECT v, tag FROM " + name, want: v + ",2"}},
+		step{"DROP VIEW " + name, proof{query: "SELECT v FROM " + name, errno: 1146}},
 	)
 }
 
@@ -94,5 +94,5 @@ func analyze(ctx context.Context, w *worker) error {
 	if _, err := w.query(ctx, "ANALYZE TABLE "+t); err != nil {
 		return err
 	}
-	return w.verify(ctx, check{query: "SELECT v FROM " + t, want: fmt.Sprint(v)})
+	return w.verify(ctx, proof{query: "SELECT v FROM " + t, want: fmt.Sprint(v)})
 }

@@ -111,7 +111,7 @@ func otherSchema(ctx context.Context, w *worker) error {
 	}
 	w.side[id] = v
 	read := fmt.Sprintf("SELECT v FROM rw WHERE id = %d", id)
-	if err := w.verify(ctx, check{query: read, want: fmt.Sprint(v), truth: "SELECT v FROM rw_side.rw WHERE id = " + fmt.Sprint(id)}); err != nil {
+	if err := w.verify(ctx, proof{query: read, want: fmt.Sprint(v), truth: "SELECT v FROM rw_side.rw WHERE id = " + fmt.Sprint(id)}); err != nil {
 		return err
 	}
 	if err := w.all(ctx, "USE rw_main"); err != nil {
@@ -121,7 +121,7 @@ func otherSchema(ctx context.Context, w *worker) error {
 	if v, ok := w.rows[id]; ok {
 		main = fmt.Sprint(v)
 	}
-	return w.verify(ctx, check{query: read, want: main})
+	return w.verify(ctx, proof{query: read, want: main})
 }
 
 // several sends several statements in one text. Only a text can hold several.
@@ -159,5 +159,5 @@ func lockTables(ctx context.Context, w *worker) error {
 	if err != nil {
 		return err
 	}
-	return w.verify(ctx, check{query: "SELECT v FROM " + table + " WHERE id = 1", want: fmt.Sprint(v)})
+	return w.verify(ctx, proof{query: "SELECT v FROM " + table + " WHERE id = 1", want: fmt.Sprint(v)})
 }

@@ -30,7 +30,7 @@ func (w *worker) readBack(ctx context.Context, id int) error {
 }
 
 // between reads between two statements that open and end a reading state.
-func (w *worker) between(ctx context.Context, c check, before, after string) error {
+func (w *worker) between(ctx context.Context, c proof, before, after string) error {
 	if err := w.exec(ctx, before); err != nil {
 		return fmt.Errorf("%s: %w", before, err)
 	}
@@ -43,18 +43,18 @@ func (w *worker) between(ctx context.Context, c check, before, after string) err
 	return nil
 }
 
-func (w *worker) point(id int) check {
-	c := check{query: "SELECT v, note FROM rw WHERE id = ?", args: []any{id}}
+func (w *worker) point(id int) proof {
+	c := proof{query: "SELECT v, note FROM rw WHERE id = ?", args: []any{id}}
 	if v, ok := w.rows[id]; ok {
 		c.want = fmt.Sprintf("%d,n%d", v, v)
 	}
 	return c
 }
 
-func (w *worker) list(id int) check {
+func (w *worker) list(id int) proof {
 	ids := []int{id, w.row(), w.row()}
 	slices.Sort(ids)
-	c := check{query: "SELECT id, v FROM rw WHERE id IN (?, ?, ?) ORDER BY id"}
+	c := proof{query: "SELECT id, v FROM rw WHERE id IN (?, ?, ?) ORDER BY id"}
 	var want []string
 	for i, id := range ids {
 		c.args = append(c.args, id)
@@ -66,28 +66,28 @@ func (w *worker) list(id int) check {
 	return c
 }
 
-func (w *worker) sum() check {
+func (w *worker) sum() proof {
 	total := int64(0)
 	for _, v := range w.rows {
 		total += v
 	}
-	return check{
+	return proof{
 		query: "SELECT COUNT(*), COALESCE(SUM(v), 0) FROM rw WHERE owner = ?",
 		args:  []any{w.id},
 		want:  fmt.Sprintf("%d,%d", len(w.rows), total),
 	}
 }
 
-func (w *worker) join(id int) check {
-	c := check{query: "SELECT o.name, r.v FROM owners o JOIN rw r ON r.owner = o.id WHERE r.id = ?", args: []any{id}}
+func (w *worker) join(id int) proof {
+	c := proof{query: "SELECT o.name, r.v FROM owners o JOIN rw r ON r.owner = o.id WHERE r.id = ?", args: []any{id}}
 	if v, ok := w.rows[id]; ok {
 		c.want = fmt.Sprintf("owner%d,%d", w.id, v)
 	}
 	return c
 }
 
-func (w *worker) highest() check {
-	c := check{
+func (w *worker) highest() proof {
+	c := proof{
 		query: "WITH mine AS (SELECT v FROM rw WHERE owner = ?) /* the newest */ SELECT MAX(v) FROM mine",
 		args:  []any{w.id},
 		want:  "NULL",
@@ -103,8 +103,8 @@ func (w *worker) highest() check {
 }
 
 // looseRows counts the worker's rows in the MyISAM table.
-func (w *worker) looseRows() check {
-	return check{
+func (w *worker) looseRows() proof {
+	return proof{
 		query: "SELECT COUNT(*) FROM loose WHERE owner = ?",
 		args:  []any{w.id},
 		want:  fmt.Sprint(len(w.loose)),

@@ -34,6 +34,8 @@ type run struct {
 	text, prepared *sql.DB // the address under test
 	truth          *sql.DB // the source, as an administrator, in rw_main
 	account        *lab.Account
+	carry          *carrier // nil: each connection reads what it wrote itself
+	readers        *sql.DB  // the address that carries lead to
 
 	reads, stales, errors   atomic.Int64
 	sampledAll, sampledRepl atomic.Int64

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/tests/check"
 	"causeway/tests/cluster"
 	"causeway/tests/session/raw"
 	"causeway/wire"
@@ -72,15 +73,15 @@ func TestTrackingSurvives(t *testing.T) {
 		for _, caps := range []raw.Options{{Caps: raw.Modern}, {}} {
 			t.Run(fmt.Sprintf("%s/%v", name, caps.Caps), func(t *testing.T) {
 				c := connect(t, addr, caps)
-				must(t, prelude(c))
-				must(t, ok(c.Query("SELECT v FROM rw WHERE id = 1"))) // on a replica, to have met one
-				pause(t)
-				must(t, ok(c.Query("UPDATE rw SET v = v + 1, note = 'mine' WHERE id = 1")))
+				check.Must(t, prelude(c))
+				check.Must(t, ok(c.Query("SELECT v FROM rw WHERE id = 1"))) // on a replica, to have met one
+				shared.StopAppliers(t)
+				check.Must(t, ok(c.Query("UPDATE rw SET v = v + 1, note = 'mine' WHERE id = 1")))
 				want, err := shared.Source().Value(t.Context(), "SELECT v FROM rw_main.rw WHERE id = 1")
-				must(t, err)
+				check.Must(t, err)
 				sees(t, c, want)
-				must(t, ok(c.Reset())) // the token outlives a reset
-				must(t, ok(c.Query("USE rw_main")))
+				check.Must(t, ok(c.Reset())) // the token outlives a reset
+				check.Must(t, ok(c.Query("USE rw_main")))
 				sees(t, c, want)
 			})
 		}
@@ -110,14 +111,14 @@ func TestUntrackedWrites(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := connect(t, addr, raw.Options{Caps: raw.Modern})
-			must(t, texts(stmts...)(c))
+			check.Must(t, texts(stmts...)(c))
 			for range 10 {
 				a, err := c.Query("SELECT v FROM local WHERE v = 7 LIMIT 1")
 				if err != nil || a.Value() != "7" {
 					t.Fatalf("the session does not see its own write: %v %v", a, err)
 				}
 			}
-			must(t, shared.Source().Exec(t.Context(), "SET sql_log_bin = 0; DELETE FROM rw_main.local; SET sql_log_bin = 1"))
+			check.Must(t, shared.Source().Exec(t.Context(), "SET sql_log_bin = 0; DELETE FROM rw_main.local; SET sql_log_bin = 1"))
 		})
 	}
 }
@@ -127,8 +128,8 @@ func layTracking(t *testing.T) string {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	must(t, createSchema(ctx, shared.Source().DB, 1))
-	must(t, shared.Source().Exec(ctx, "INSERT INTO rw_main.rw VALUES (1, 0, 1, 'first'); "+
+	check.Must(t, createSchema(ctx, shared.Source().DB, 1))
+	check.Must(t, shared.Source().Exec(ctx, "INSERT INTO rw_main.rw VALUES (1, 0, 1, 'first'); "+
 		"CREATE TABLE rw_main.local (id INT PRIMARY KEY, v INT); "+
 		"CREATE PROCEDURE rw_main.put_local(i INT, n INT) REPLACE INTO rw_main.local VALUES (i, n)"))
 	catchUp(t)
@@ -137,30 +138,7 @@ func layTracking(t *testing.T) string {
 
 func connect(t *testing.T, addr string, o raw.Options) *raw.Client {
 	t.Helper()
-	o.Addr, o.User, o.Password, o.DB = addr, cluster.AppUser, cluster.AppPassword, "rw_main"
+	o.Addr, o.DB = addr, "rw_main"
 	o.Caps |= wire.CapMultiStatements
-	c, err := raw.Dial(o)
-	must(t, err)
-	t.Cleanup(func() { c.Close() })
-	return c
-}
-
-// pause stops both appliers until the test ends.
-func pause(t *testing.T) {
-	t.Helper()
-	for _, n := range shared.Replicas() {
-		must(t, n.Pause(t.Context()))
-	}
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		must(t, shared.Heal(ctx))
-	})
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	return cluster.OpenRaw(t, o)
 }

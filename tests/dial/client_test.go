@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"causeway/tests/check"
 	"causeway/tests/cluster"
 )
 
@@ -60,7 +61,7 @@ func TestMySQLClientLogsIn(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			args := append([]string{"--no-defaults", "--protocol=tcp", "--host=" + host, "--port=" + port,
 				"--user=" + c.user, "--plugin-dir=" + plugins, "--loose-commands"}, c.args...)
-			cmd := osexec.CommandContext(testContext(t), filepath.Join(bin, "mysql"), append(args, `--execute=\s`)...)
+			cmd := osexec.CommandContext(check.Patience(t), filepath.Join(bin, "mysql"), append(args, `--execute=\s`)...)
 			cmd.Env = append(os.Environ(), "MYSQL_PWD="+c.password, "LIBMYSQL_ENABLE_CLEARTEXT_PLUGIN=")
 			out, _ := cmd.CombinedOutput()
 			if !strings.Contains(string(out), c.want) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"causeway/backend"
+	"causeway/tests/check"
 	"causeway/wire"
 )
 
@@ -50,12 +51,12 @@ func TestNoPassword(t *testing.T) {
 
 // TestNativePassword: MySQL 9 has no such accounts any more.
 func TestNativePassword(t *testing.T) {
-	version, err := mysqls.Source().Value(testContext(t), "SELECT @@version")
+	version, err := mysqls.Source().Value(check.Patience(t), "SELECT @@version")
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !strings.HasPrefix(version, "8.") {
-		n, err := mysqls.Source().Value(testContext(t),
+		n, err := mysqls.Source().Value(check.Patience(t),
 			"SELECT COUNT(*) FROM information_schema.plugins WHERE plugin_name = 'mysql_native_password'")
 		if err != nil || n != "0" {
 			t.Errorf("MySQL %s has the plugin %s times, %v: then test it", version, n, err)
@@ -142,7 +143,7 @@ func TestAttributesArrive(t *testing.T) {
 }
 
 func TestUnixSocketNeedsNoKey(t *testing.T) {
-	path, err := mysqls.Source().Value(testContext(t), "SELECT @@socket")
+	path, err := mysqls.Source().Value(check.Patience(t), "SELECT @@socket")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,13 +1,12 @@
 package dial
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"testing"
-	"time"
 
 	"causeway/backend"
+	"causeway/tests/check"
 	"causeway/tests/cluster"
 	"causeway/wire"
 )
@@ -21,15 +20,9 @@ func TestMain(m *testing.M) {
 // exec runs statements as root, outside the connections under test.
 func exec(t *testing.T, sql string) {
 	t.Helper()
-	if err := mysqls.Source().Exec(testContext(t), sql); err != nil {
+	if err := mysqls.Source().Exec(check.Patience(t), sql); err != nil {
 		t.Fatal(err)
 	}
-}
-
-func testContext(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	t.Cleanup(cancel)
-	return ctx
 }
 
 // user makes an account and drops it with the test. identified is what follows
@@ -48,7 +41,7 @@ func login(t *testing.T, name, password string, change func(*backend.DialConfig)
 	if change != nil {
 		change(&cfg)
 	}
-	c, g, err := backend.Dial(testContext(t), cfg)
+	c, g, err := backend.Dial(check.Patience(t), cfg)
 	if c != nil {
 		t.Cleanup(func() { c.Close() })
 	}

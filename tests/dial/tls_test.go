@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"causeway/backend"
+	"causeway/tests/check"
 )
 
 // TestVerify gives the server a certificate for 127.0.0.1 (those that it makes
@@ -31,7 +32,7 @@ func TestVerify(t *testing.T) {
 	ca.issue(t, dir)
 	before := map[string]string{}
 	for _, v := range []string{"ssl_ca", "ssl_cert", "ssl_key"} {
-		old, err := mysqls.Source().Value(testContext(t), "SELECT @@"+v)
+		old, err := mysqls.Source().Value(check.Patience(t), "SELECT @@"+v)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"causeway/tests/check"
 	"causeway/tests/cluster"
 	"causeway/tests/consistency/lab"
 	"causeway/tests/doubt/forward"
@@ -45,31 +44,24 @@ var schema = strings.Join([]string{
 
 func layDoubt(t *testing.T) {
 	t.Helper()
-	must(t, shared.Source().Exec(t.Context(), schema))
+	check.Must(t, shared.Source().Exec(t.Context(), schema))
 	for id := range sessions {
-		must(t, shared.Source().Exec(t.Context(), fmt.Sprintf("INSERT INTO doubt.d VALUES (%d, 0)", id)))
+		check.Must(t, shared.Source().Exec(t.Context(), fmt.Sprintf("INSERT INTO doubt.d VALUES (%d, 0)", id)))
 	}
-	must(t, shared.WaitCaughtUp(soon(t)))
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
+	check.Must(t, shared.WaitCaughtUp(check.Patience(t)))
 }
 
 // TestLostAnswers cuts the connection to the source at every step of a commit.
 // No read afterwards, on the same session, may miss a write that turned out
 // committed, nor show one that did not.
 func TestLostAnswers(t *testing.T) {
-	r := start(t, number(t, "CAUSEWAY_DOUBT_CUTS", defaultCuts), "")
+	r := start(t, check.Number(t, "CAUSEWAY_DOUBT_CUTS", defaultCuts), "")
 	r.play(t)
 	r.report(t)
 	if n := len(r.faults); n > 0 {
 		t.Errorf("%d faults", n)
 	}
-	if carried := r.done - r.uncut; carried < number(t, "CAUSEWAY_DOUBT_CUTS", defaultCuts) || r.hidden < carried/10 {
+	if carried := r.done - r.uncut; carried < check.Number(t, "CAUSEWAY_DOUBT_CUTS", defaultCuts) || r.hidden < carried/10 {
 		t.Errorf("%d cuts carried out, %d writes committed though their answer was lost: too few to prove anything", carried, r.hidden)
 	}
 }
@@ -122,7 +114,7 @@ func start(t *testing.T, cuts int, extra string) *run {
 func forwarder(t *testing.T, target string) *forward.Forwarder {
 	t.Helper()
 	f, err := forward.New(target)
-	must(t, err)
+	check.Must(t, err)
 	t.Cleanup(f.Close)
 	return f
 }
@@ -149,8 +141,8 @@ func (r *run) play(t *testing.T) {
 	}
 	err := g.Wait()
 	stopChaos()
-	must(t, <-chaosDone)
-	must(t, err)
+	check.Must(t, <-chaosDone)
+	check.Must(t, err)
 }
 
 // next hands out the numbers of the cuts.
@@ -178,19 +170,8 @@ func (r *run) report(t *testing.T) {
 	}
 }
 
-func number(t *testing.T, name string, without int) int {
-	t.Helper()
-	s := os.Getenv(name)
-	if s == "" {
-		return without
-	}
-	n, err := strconv.Atoi(s)
-	must(t, err)
-	return n
-}
-
 func seed(t *testing.T) uint64 {
-	return uint64(number(t, "CAUSEWAY_CONSISTENCY_SEED", int(time.Now().UnixNano())))
+	return check.Number(t, "CAUSEWAY_CONSISTENCY_SEED", uint64(time.Now().UnixNano()))
 }
 
 // dial opens a session through Causeway.

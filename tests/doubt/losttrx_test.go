@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/tests/check"
 	"causeway/tests/cluster"
 	"causeway/tests/session/raw"
 )
@@ -14,9 +15,9 @@ import (
 // transaction is gone, and what ends one leaves the session fit for others: a pool
 // of connections may hand it on without a further word.
 func TestLostTransactions(t *testing.T) {
-	must(t, shared.Source().Exec(t.Context(), "DROP DATABASE IF EXISTS losttrx; CREATE DATABASE losttrx; CREATE TABLE losttrx.t (id INT PRIMARY KEY)"))
-	must(t, shared.WaitCaughtUp(soon(t)))
-	cw := cluster.StartCauseway(t, shared, "")
+	check.Must(t, shared.Source().Exec(t.Context(), "DROP DATABASE IF EXISTS losttrx; CREATE DATABASE losttrx; CREATE TABLE losttrx.t (id INT PRIMARY KEY)"))
+	check.Must(t, shared.WaitCaughtUp(check.Patience(t)))
+	cw := cluster.StartCauseway(t, shared, "[pool]\nmin_idle = 0\n") // none comes anew by itself while they are killed
 	for _, begin := range []struct {
 		how   string
 		texts []string
@@ -27,9 +28,7 @@ func TestLostTransactions(t *testing.T) {
 	} {
 		for _, next := range []string{"ROLLBACK", "COMMIT", "BEGIN", "START TRANSACTION READ ONLY", "SET autocommit = 1", "CREATE TABLE IF NOT EXISTS u (id INT)", "SELECT 1"} {
 			t.Run(begin.how+", "+next, func(t *testing.T) {
-				c, err := raw.Dial(raw.Options{Addr: cw.Addr, User: cluster.AppUser, Password: cluster.AppPassword, DB: "losttrx", Caps: raw.Modern})
-				must(t, err)
-				defer c.Close()
+				c := cluster.OpenRaw(t, raw.Options{Addr: cw.Addr, DB: "losttrx", Caps: raw.Modern})
 				for _, text := range begin.texts {
 					works(t, c, strings.Replace(text, "%d", "7", 1))
 				}
@@ -45,7 +44,7 @@ func TestLostTransactions(t *testing.T) {
 func loses(t *testing.T, c *raw.Client, how, next string) {
 	t.Helper()
 	a, err := c.Query(next)
-	must(t, err)
+	check.Must(t, err)
 	switch {
 	case next == "ROLLBACK" && a.Err() != nil:
 		t.Errorf("nothing is lost by a ROLLBACK: %v", a.Err())
@@ -88,7 +87,7 @@ func killThreads(t *testing.T) {
 	const list = "SELECT COALESCE(GROUP_CONCAT(ID), '') FROM information_schema.PROCESSLIST WHERE USER = '" + cluster.AppUser + "'"
 	for _, n := range append(shared.Replicas(), shared.Source()) {
 		ids, err := n.Value(t.Context(), list)
-		must(t, err)
+		check.Must(t, err)
 		for id := range strings.SplitSeq(ids, ",") {
 			if id != "" {
 				_ = n.Exec(t.Context(), "KILL "+id) // it may have ended by itself
@@ -96,7 +95,7 @@ func killThreads(t *testing.T) {
 		}
 		for end := time.Now().Add(time.Minute); ; time.Sleep(10 * time.Millisecond) {
 			ids, err := n.Value(t.Context(), list)
-			must(t, err)
+			check.Must(t, err)
 			if ids == "" {
 				break
 			}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/tests/check"
 	"causeway/tests/cluster"
 	"causeway/tests/doubt/forward"
 	"causeway/tests/session/raw"
@@ -22,27 +23,20 @@ const (
 // only grows. A node's name is written past replication and the binary log.
 func whoami(t *testing.T, c *cluster.Cluster) {
 	t.Helper()
-	must(t, c.Source().Exec(t.Context(), "DROP DATABASE IF EXISTS doubt; CREATE DATABASE doubt; "+
+	check.Must(t, c.Source().Exec(t.Context(), "DROP DATABASE IF EXISTS doubt; CREATE DATABASE doubt; "+
 		"CREATE TABLE doubt.node (name VARCHAR(20)); INSERT INTO doubt.node VALUES ('source'); "+
 		"CREATE TABLE doubt.age (v INT); INSERT INTO doubt.age VALUES (1)"))
-	must(t, c.WaitCaughtUp(soon(t)))
+	check.Must(t, c.WaitCaughtUp(check.Patience(t)))
 	for _, n := range c.Replicas() {
 		name(t, n, n.Name)
 	}
 }
 
-// soon is a context that ends when the test has waited long enough.
-func soon(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	t.Cleanup(cancel)
-	return ctx
-}
-
 func name(t *testing.T, n *cluster.Node, name string) {
 	t.Helper()
 	guard, err := n.Value(t.Context(), "SELECT @@super_read_only")
-	must(t, err)
-	must(t, n.Exec(t.Context(), "SET GLOBAL super_read_only = 0; SET sql_log_bin = 0; UPDATE doubt.node SET name = '"+name+
+	check.Must(t, err)
+	check.Must(t, n.Exec(t.Context(), "SET GLOBAL super_read_only = 0; SET sql_log_bin = 0; UPDATE doubt.node SET name = '"+name+
 		"'; SET sql_log_bin = 1; SET GLOBAL super_read_only = "+guard))
 }
 
@@ -50,7 +44,7 @@ func name(t *testing.T, n *cluster.Node, name string) {
 func older(t *testing.T, c *cluster.Cluster, n int) {
 	t.Helper()
 	for range n {
-		must(t, c.Source().Exec(t.Context(), "UPDATE doubt.age SET v = v + 1"))
+		check.Must(t, c.Source().Exec(t.Context(), "UPDATE doubt.age SET v = v + 1"))
 	}
 }
 
@@ -71,7 +65,7 @@ func newAsker(t *testing.T, cw *cluster.Causeway) *asker {
 func (a *asker) dial(t *testing.T) *raw.Client {
 	t.Helper()
 	c, err := raw.Dial(raw.Options{Addr: a.cw.Addr, User: cluster.AppUser, Password: cluster.AppPassword, DB: "doubt", Caps: raw.Modern})
-	must(t, err)
+	check.Must(t, err)
 	return c
 }
 
@@ -86,11 +80,11 @@ func (a *asker) ask(t *testing.T) (names []string, ages []int) {
 		if err == nil {
 			err = answer.Err()
 		}
-		must(t, err)
+		check.Must(t, err)
 		row := answer[0].Rows[0]
 		var age int
 		_, err = fmt.Sscan(string(row[1]), &age)
-		must(t, err)
+		check.Must(t, err)
 		names, ages = append(names, string(row[0])), append(ages, age)
 	}
 	return names, ages
@@ -126,7 +120,7 @@ func (a *asker) silent(t *testing.T, node string) {
 func (a *asker) servers(t *testing.T) string {
 	t.Helper()
 	answer, err := a.old.Query("SHOW CAUSEWAY SERVERS")
-	must(t, err)
+	check.Must(t, err)
 	return answer.String()
 }
 
@@ -136,35 +130,35 @@ func TestReplicaWithOlderData(t *testing.T) {
 	c := shared
 	whoami(t, c)
 	node := c.Replica(1)
-	cw := cluster.StartCauseway(t, c, plainBackends)
+	cw := cluster.StartCauseway(t, c, quickReturn+plainBackends)
 	a := newAsker(t, cw)
 	a.serves(t, node.Name)
 
 	withoutReplication(t, node)
-	must(t, node.Kill())
+	check.Must(t, node.Kill())
 	data, backup := filepath.Join(node.Dir, "data"), filepath.Join(node.Dir, "older")
 	sockets, err := filepath.Glob(filepath.Join(data, "*.sock*"))
-	must(t, err)
+	check.Must(t, err)
 	for _, s := range sockets { // left behind by the killed server
-		must(t, os.Remove(s))
+		check.Must(t, os.Remove(s))
 	}
-	must(t, os.CopyFS(backup, os.DirFS(data)))
-	must(t, node.StartNode())
-	must(t, node.Exec(t.Context(), "START REPLICA"))
+	check.Must(t, os.CopyFS(backup, os.DirFS(data)))
+	check.Must(t, node.StartNode())
+	check.Must(t, node.Exec(t.Context(), "START REPLICA"))
 	older(t, c, 50)
-	must(t, c.WaitCaughtUp(soon(t)))
+	check.Must(t, c.WaitCaughtUp(check.Patience(t)))
 	a.serves(t, node.Name)
 
-	must(t, node.Kill())
-	must(t, os.RemoveAll(data))
-	must(t, os.Rename(backup, data))
-	must(t, node.StartNode())
+	check.Must(t, node.Kill())
+	check.Must(t, os.RemoveAll(data))
+	check.Must(t, os.Rename(backup, data))
+	check.Must(t, node.StartNode())
 	a.silent(t, node.Name)
 	older(t, c, 5)
 	a.silent(t, node.Name)
 
 	_, ages := a.ask(t)
-	must(t, node.Exec(t.Context(), "START REPLICA"))
+	check.Must(t, node.Exec(t.Context(), "START REPLICA"))
 	a.serves(t, node.Name)
 	a.neverOlder(t, node.Name, ages[0])
 }
@@ -172,7 +166,7 @@ func TestReplicaWithOlderData(t *testing.T) {
 // withoutReplication keeps a node from following when it is started again.
 func withoutReplication(t *testing.T, n *cluster.Node) {
 	t.Helper()
-	must(t, n.Exec(t.Context(), "SET PERSIST_ONLY skip_replica_start = ON"))
+	check.Must(t, n.Exec(t.Context(), "SET PERSIST_ONLY skip_replica_start = ON"))
 	t.Cleanup(func() {
 		if err := n.Exec(context.Background(), "RESET PERSIST IF EXISTS skip_replica_start; START REPLICA"); err != nil {
 			t.Errorf("%s cannot go on: %v", n.Name, err)
@@ -199,21 +193,21 @@ func TestReplicaThatForgot(t *testing.T) {
 	c := shared
 	whoami(t, c)
 	node := c.Replica(2)
-	a := newAsker(t, cluster.StartCauseway(t, c, plainBackends))
+	a := newAsker(t, cluster.StartCauseway(t, c, quickReturn+plainBackends))
 	a.serves(t, node.Name)
 	smaller, err := node.Executed(t.Context())
-	must(t, err)
+	check.Must(t, err)
 	older(t, c, 20)
-	must(t, c.WaitCaughtUp(soon(t)))
+	check.Must(t, c.WaitCaughtUp(check.Patience(t)))
 	whole, err := node.Executed(t.Context())
-	must(t, err)
+	check.Must(t, err)
 
 	withoutReplication(t, node)
-	must(t, node.Exec(t.Context(), "STOP REPLICA; RESET BINARY LOGS AND GTIDS; SET GLOBAL gtid_purged = '"+smaller+"'"))
-	must(t, node.Kill())
-	must(t, node.StartNode())
+	check.Must(t, node.Exec(t.Context(), "STOP REPLICA; RESET BINARY LOGS AND GTIDS; SET GLOBAL gtid_purged = '"+smaller+"'"))
+	check.Must(t, node.Kill())
+	check.Must(t, node.StartNode())
 	a.silent(t, node.Name)
-	must(t, node.Exec(t.Context(), "RESET BINARY LOGS AND GTIDS; SET GLOBAL gtid_purged = '"+whole+"'; START REPLICA"))
+	check.Must(t, node.Exec(t.Context(), "RESET BINARY LOGS AND GTIDS; SET GLOBAL gtid_purged = '"+whole+"'; START REPLICA"))
 	a.serves(t, node.Name)
 }
 
@@ -231,7 +225,7 @@ func TestStranger(t *testing.T) {
 		f := forwarder(t, n.Addr)
 		between, addrs = append(between, f), append(addrs, f.Addr())
 	}
-	a := newAsker(t, cluster.StartCausewayAt(t, addrs, plainBackends))
+	a := newAsker(t, cluster.StartCausewayAt(t, addrs, quickReturn+plainBackends))
 	for _, cut := range []bool{true, false} {
 		for _, n := range strange.Nodes() {
 			t.Run(fmt.Sprintf("a %s behind a replica's address, open connections cut: %v", n.Name, cut), func(t *testing.T) {
@@ -261,7 +255,7 @@ func strangerBehindReplica(t *testing.T, a *asker, f *forward.Forwarder, strange
 // stranger, and no read may come from it.
 func strangerBehindSource(t *testing.T, a *asker, f *forward.Forwarder, stranger *cluster.Node) {
 	before, err := stranger.Executed(t.Context())
-	must(t, err)
+	check.Must(t, err)
 	f.SetTarget(stranger.Addr)
 	f.CutAll()
 	for end := time.Now().Add(watched); time.Now().Before(end); {
@@ -278,7 +272,7 @@ func strangerBehindSource(t *testing.T, a *asker, f *forward.Forwarder, stranger
 		c.Close()
 	}
 	after, err := stranger.Executed(t.Context())
-	must(t, err)
+	check.Must(t, err)
 	if after != before {
 		t.Errorf("the stranger executed %s, before %s", after, before)
 	}
@@ -313,3 +307,6 @@ func (a *asker) tryDial() *raw.Client {
 	}
 	return c
 }
+
+// quickReturn lets a replica that was not heard of for a while serve again soon.
+const quickReturn = "[monitor]\nrecovery_window = \"1s\"\n"

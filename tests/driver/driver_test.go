@@ -50,7 +50,7 @@ func TestGoSQLDriverSuite(t *testing.T) {
 	if err := prepare(ctx, c); err != nil {
 		t.Fatal(err)
 	}
-	causeway := cluster.StartCauseway(t, c, "")
+	causeway := cluster.StartCauseway(t, c, pooled)
 	through, err := s.run(ctx, causeway.Addr, "")
 	if err != nil {
 		t.Fatal("through Causeway: ", err)
@@ -67,20 +67,11 @@ func TestGoSQLDriverSuite(t *testing.T) {
 	}
 }
 
-// fresh is a Causeway that lets nobody see old data: a connection that has not
-// written reads from a replica only if that is known to be at most 1 ms old.
-const fresh = `[routing]
-max_staleness = "1ms"
-wait = "1ms"
-[fallback]
-qps = 1000000
-burst = 1000000
-`
+// pooled is for a suite that writes on one connection and reads at once on another.
+const pooled = "[routing]\nscope = \"user\"\n"
 
-// again runs tests that failed once more with a fresh Causeway. Some write on one
-// connection and read at once on another, which has no token: with the default
-// settings it may be told what was true two seconds ago, so these tests fail when
-// a replica lags. What is wrong in any other way fails again.
+// again runs tests that failed once more with another Causeway: on a busy machine
+// some give up. What is wrong fails again.
 func again(t *testing.T, s *suite, c *cluster.Cluster, direct, through *outcome) {
 	t.Helper()
 	missing := lost(direct, through)
@@ -88,12 +79,12 @@ func again(t *testing.T, s *suite, c *cluster.Cluster, direct, through *outcome)
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(missing)) {
-		t.Logf("with the default settings %s %s", name, missing[name])
+		t.Logf("at first %s %s", name, missing[name])
 	}
-	causeway := cluster.StartCauseway(t, c, fresh)
+	causeway := cluster.StartCauseway(t, c, pooled)
 	later, err := s.run(t.Context(), causeway.Addr, patternOf(missing))
 	if err != nil {
-		t.Fatal("through a fresh Causeway: ", err)
+		t.Fatal("through another Causeway: ", err)
 	}
 	through.take(later)
 }

@@ -9,40 +9,18 @@ import (
 	"testing"
 	"time"
 
+	"causeway/tests/check"
 	"causeway/tests/cluster"
 	"causeway/tests/fidelity/seq"
 )
 
 var shared *cluster.Cluster
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	// An AUTO_INCREMENT id after SET insert_id depends on the increment that the
-	// server's cached table object was last used with, and so on which of its
-	// caches a connection uses: with one cache both sides are alike.
-	c, stop, err := cluster.StartShared(cluster.Options{Set: []string{"table_open_cache_instances=1", "innodb_lock_wait_timeout=1"}})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "no MySQL cluster:", err)
-		return 1
-	}
-	defer stop()
-	shared = c
-	return m.Run()
-}
-
-// number reads a setting of the environment.
-func number(t *testing.T, name string, otherwise uint64) uint64 {
-	t.Helper()
-	text := os.Getenv(name)
-	if text == "" {
-		return otherwise
-	}
-	n, err := strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
-	return n
+// An AUTO_INCREMENT id after SET insert_id depends on the increment that the
+// server's cached table object was last used with, and so on which of its
+// caches a connection uses: with one cache both sides are alike.
+func TestMain(m *testing.M) {
+	cluster.Main(m, cluster.Options{Set: []string{"table_open_cache_instances=1", "innodb_lock_wait_timeout=1"}}, cluster.Keep(&shared))
 }
 
 // maxReports is how many differences are shortened and shown.
@@ -55,9 +33,9 @@ const playedSeed = 300000
 // TestSequences is the property. Each sequence has a seed of its own, the first
 // one's plus its place.
 func TestSequences(t *testing.T) {
-	first := number(t, "CAUSEWAY_FIDELITY_SEED", playedSeed)
-	count := number(t, "CAUSEWAY_FIDELITY_SEQUENCES", 2000)
-	lanes := int(number(t, "CAUSEWAY_FIDELITY_LANES", 2))
+	first := check.Number(t, "CAUSEWAY_FIDELITY_SEED", uint64(playedSeed))
+	count := check.Number(t, "CAUSEWAY_FIDELITY_SEQUENCES", uint64(2000))
+	lanes := check.Number(t, "CAUSEWAY_FIDELITY_LANES", 2)
 	expect := os.Getenv("CAUSEWAY_FIDELITY_EXPECT_FAIL")
 	t.Logf("CAUSEWAY_FIDELITY_SEED=%d CAUSEWAY_FIDELITY_SEQUENCES=%d plays these sequences again", first, count)
 

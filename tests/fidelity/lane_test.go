@@ -1,11 +1,9 @@
 package fidelity
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -75,16 +73,7 @@ func side(letter rune, number int) seq.Side {
 // lay creates the lane's schemas anew, on all nodes.
 func (l *lane) lay(t *testing.T) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-	defer cancel()
-	for _, s := range []seq.Side{l.direct, l.proxied} {
-		if err := shared.Source().Exec(ctx, strings.Join(seq.Schemas(s.Word), ";\n")); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := shared.WaitCaughtUp(ctx); err != nil {
-		t.Fatal(err)
-	}
+	shared.Lay(t, slices.Concat(seq.Schemas(l.direct.Word), seq.Schemas(l.proxied.Word))...)
 }
 
 // differs plays a script on both sides at the same time. After a difference

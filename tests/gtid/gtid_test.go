@@ -17,10 +17,7 @@ import (
 var source *cluster.Node
 
 func TestMain(m *testing.M) {
-	cluster.Main(m, cluster.Options{Replicas: cluster.NoReplicas}, func(c *cluster.Cluster) error {
-		source = c.Source()
-		return nil
-	})
+	cluster.Main(m, cluster.Options{Replicas: cluster.NoReplicas}, cluster.KeepSource(&source))
 }
 
 const uuid = "aabbccdd-eeff-0011-2233-445566778899"

@@ -1,11 +1,9 @@
 package packets
 
 import (
-	"context"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"causeway/tests/cluster"
 	"causeway/tests/session/raw"
@@ -40,24 +38,10 @@ func newLab(t *testing.T) *lab {
 	x := &lab{t: t, cluster: c, count: &counter{}}
 	addrs := []string{x.count.relay(t, "source", c.Source().Addr), x.count.relay(t, "replica", c.Replica(1).Addr)}
 	x.addr = cluster.StartCausewayAt(t, addrs, one).Addr
-	for _, sql := range []string{
+	c.Lay(t,
 		"CREATE DATABASE pk", "CREATE DATABASE pk2", "CREATE TABLE pk.t (id INT AUTO_INCREMENT PRIMARY KEY, v INT)",
-		"INSERT INTO pk.t VALUES (1, 10)", "CREATE TABLE pk2.t LIKE pk.t", "INSERT INTO pk2.t VALUES (1, 1000)",
-	} {
-		if err := c.Source().Exec(t.Context(), sql); err != nil {
-			t.Fatal(err)
-		}
-	}
-	x.caughtUp()
+		"INSERT INTO pk.t VALUES (1, 10)", "CREATE TABLE pk2.t LIKE pk.t", "INSERT INTO pk2.t VALUES (1, 1000)")
 	return x
-}
-
-func (x *lab) caughtUp() {
-	ctx, cancel := context.WithTimeout(x.t.Context(), 20*time.Second)
-	defer cancel()
-	if err := x.cluster.WaitCaughtUp(ctx); err != nil {
-		x.t.Fatal(err)
-	}
 }
 
 // session logs in, and gets its first connections.

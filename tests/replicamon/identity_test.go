@@ -14,13 +14,14 @@ import (
 	"causeway/backend"
 	"causeway/gtid"
 	"causeway/replicamon"
+	"causeway/tests/check"
 	"causeway/tests/cluster"
 )
 
 func trust(t *testing.T, c *cluster.Cluster) *tls.Config {
 	t.Helper()
 	pem, err := os.ReadFile(c.CA())
-	must(t, err)
+	check.Must(t, err)
 	pool := x509.NewCertPool()
 	if !pool.AppendCertsFromPEM(pem) {
 		t.Fatal("no certificate in " + c.CA())
@@ -45,7 +46,7 @@ type forwarder struct {
 func forward(t *testing.T, target string) *forwarder {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	check.Must(t, err)
 	f := &forwarder{l: l, target: target, conns: map[net.Conn]bool{}}
 	f.wg.Go(f.accept)
 	t.Cleanup(func() { _ = l.Close(); f.cut(); f.wg.Wait() })
@@ -94,24 +95,24 @@ func (f *forwarder) cut() {
 // A node that comes back with less than it had serves nothing until it covers
 // what the source had at that moment.
 func TestRestartWithFewerTransactions(t *testing.T) {
-	heal(t)
+	shared.HealAfter(t)
 	r := watchOver(t, shared.Addrs(), nil)
 	r.allServe()
 	n := shared.Replica(1)
 	write(t, shared)
-	must(t, shared.WaitCaughtUp(r.ctx))
+	check.Must(t, shared.WaitCaughtUp(r.ctx))
 	less := executed(t, n)
-	must(t, n.Exec(r.ctx, "STOP REPLICA"))
+	check.Must(t, n.Exec(r.ctx, "STOP REPLICA"))
 	full := write(t, shared)
-	must(t, n.Exec(r.ctx, "START REPLICA"))
-	must(t, n.WaitExecuted(r.ctx, full.Line()))
+	check.Must(t, n.Exec(r.ctx, "START REPLICA"))
+	check.Must(t, n.WaitExecuted(r.ctx, full.Line()))
 	r.until("it serves with all", func(v *backend.View) bool { return v.Node(n.Addr).Usable() && v.Node(n.Addr).Position.Contains(full) })
 
-	must(t, n.Exec(r.ctx, "SET PERSIST_ONLY skip_replica_start = ON; STOP REPLICA; SET GLOBAL super_read_only = OFF; SET sql_log_bin = 0; "+
+	check.Must(t, n.Exec(r.ctx, "SET PERSIST_ONLY skip_replica_start = ON; STOP REPLICA; SET GLOBAL super_read_only = OFF; SET sql_log_bin = 0; "+
 		"DELETE FROM test.m ORDER BY id DESC LIMIT 1; SET sql_log_bin = 1; RESET BINARY LOGS AND GTIDS; RESET REPLICA; SET GLOBAL gtid_purged = ?", less.Line()))
-	must(t, n.Kill())
-	must(t, n.StartNode())
-	must(t, n.Exec(r.ctx, "RESET PERSIST skip_replica_start"))
+	check.Must(t, n.Kill())
+	check.Must(t, n.StartNode())
+	check.Must(t, n.Exec(r.ctx, "RESET PERSIST skip_replica_start"))
 	v := r.until("it is back", func(v *backend.View) bool { return v.Node(n.Addr).Up && v.Node(n.Addr).Position.Equal(less) })
 	r.samples(10)
 	v = r.View()
@@ -121,7 +122,7 @@ func TestRestartWithFewerTransactions(t *testing.T) {
 	if _, ok := r.Wait(r.ctx, replicamon.Wait{Need: less, Until: v.SourceAsked, Addr: n.Addr}); ok {
 		t.Error("an excluded node covers nothing, not even what it has")
 	}
-	must(t, n.Exec(r.ctx, "START REPLICA"))
+	check.Must(t, n.Exec(r.ctx, "START REPLICA"))
 	v = r.until("it serves again", func(v *backend.View) bool { return v.Node(n.Addr).Usable() })
 	if !v.Node(n.Addr).Position.Contains(full) {
 		t.Errorf("serves with %v", v.Node(n.Addr).Position)
@@ -133,7 +134,7 @@ func TestRestartWithFewerTransactions(t *testing.T) {
 func TestForeignNodeBehindTheAddress(t *testing.T) {
 	foreign := cluster.Start(t, cluster.Options{Replicas: 1})
 	write(t, foreign)
-	must(t, foreign.WaitCaughtUp(t.Context()))
+	check.Must(t, foreign.WaitCaughtUp(t.Context()))
 	home := shared.Replica(1)
 	f := forward(t, home.Addr)
 	addr := f.l.Addr().String()
@@ -165,8 +166,8 @@ func TestForeignNodeBehindTheAddress(t *testing.T) {
 		}
 	}
 
-	heal(t)
-	must(t, home.Pause(r.ctx))
+	shared.HealAfter(t)
+	check.Must(t, home.Pause(r.ctx))
 	need := write(t, shared)
 	f.switchTo(home.Addr)
 	f.cut()
@@ -175,7 +176,7 @@ func TestForeignNodeBehindTheAddress(t *testing.T) {
 	if n := r.View().Node(addr); n.Usable() || n.Position.Contains(need) {
 		t.Errorf("serves before it covers: %v", n.Position)
 	}
-	must(t, home.Resume(r.ctx))
+	check.Must(t, home.Resume(r.ctx))
 	v := r.until("it serves again", func(v *backend.View) bool { return v.Node(addr).Usable() })
 	if n := v.Node(addr); !n.Position.Contains(need) || n.Incarnation.Generation < 4 {
 		t.Errorf("position %v, generation %d", n.Position, n.Incarnation.Generation)
@@ -188,9 +189,9 @@ func TestErrantTransaction(t *testing.T) {
 	r.allServe()
 	n := shared.Replica(2) // read_only, not super_read_only: root may write
 	before := executed(t, n)
-	must(t, n.Exec(r.ctx, "CREATE TABLE test.errant (id INT)"))
+	check.Must(t, n.Exec(r.ctx, "CREATE TABLE test.errant (id INT)"))
 	t.Cleanup(func() {
-		must(t, n.Exec(context.Background(), "SET sql_log_bin = 0; DROP TABLE test.errant"))
+		check.Must(t, n.Exec(context.Background(), "SET sql_log_bin = 0; DROP TABLE test.errant"))
 	})
 	errant := executed(t, n).Subtract(before)
 	v := r.until("the errant transaction is known", func(v *backend.View) bool { return !v.Node(n.Addr).Errant.IsEmpty() })

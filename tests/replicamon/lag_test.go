@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"causeway/backend"
+	"causeway/tests/check"
 	"causeway/tests/cluster"
 )
 
@@ -13,11 +14,11 @@ import (
 func soon() time.Time { return time.Now().Add(30 * time.Second) }
 
 func TestPausedReplica(t *testing.T) {
-	heal(t)
+	shared.HealAfter(t)
 	r := watchOver(t, shared.Addrs(), nil)
 	r.allServe()
 	slow, quick := shared.Replica(1), shared.Replica(2)
-	must(t, slow.Pause(r.ctx))
+	check.Must(t, slow.Pause(r.ctx))
 	before := time.Now()
 	need := write(t, shared)
 	after := time.Now()
@@ -35,7 +36,7 @@ func TestPausedReplica(t *testing.T) {
 	if r.metric("causeway_replica_sql_running", slow.Addr) != 0 {
 		t.Error("the metric says that the applier runs")
 	}
-	must(t, slow.Resume(r.ctx))
+	check.Must(t, slow.Resume(r.ctx))
 	v = r.until("it caught up", func(v *backend.View) bool {
 		n := v.Node(slow.Addr)
 		return n.FreshAsOf.After(after) && n.Lag.SQLThread == "Yes" && n.Lag.ReceivedUnapp == 0 && n.Lag.Apply == 0
@@ -46,11 +47,11 @@ func TestPausedReplica(t *testing.T) {
 }
 
 func TestDelayedReplica(t *testing.T) {
-	heal(t)
+	shared.HealAfter(t)
 	r := watchOver(t, shared.Addrs(), nil)
 	r.allServe()
 	n := shared.Replica(1)
-	must(t, n.Lag(r.ctx, 3))
+	check.Must(t, n.Lag(r.ctx, 3))
 	need := write(t, shared)
 	written := time.Now()
 	v := r.until("the delay is seen", func(v *backend.View) bool { return v.Node(n.Addr).Lag.Delay == 3*time.Second })
@@ -64,16 +65,16 @@ func TestDelayedReplica(t *testing.T) {
 }
 
 func TestBlockedWorker(t *testing.T) {
-	heal(t)
+	shared.HealAfter(t)
 	r := watchOver(t, shared.Addrs(), nil)
 	r.allServe()
 	write(t, shared)
-	must(t, shared.WaitCaughtUp(r.ctx))
+	check.Must(t, shared.WaitCaughtUp(r.ctx))
 	n := shared.Replica(1)
 	lock, err := n.DB.Conn(r.ctx)
-	must(t, err)
+	check.Must(t, err)
 	_, err = lock.ExecContext(r.ctx, "LOCK TABLES test.m READ")
-	must(t, err)
+	check.Must(t, err)
 	need := write(t, shared)
 	v := r.until("a worker is blocked", func(v *backend.View) bool {
 		l := v.Node(n.Addr).Lag
@@ -82,20 +83,20 @@ func TestBlockedWorker(t *testing.T) {
 	if d := v.Node(n.Addr).Lag.WorkerDetail; !strings.Contains(d, "worker") || !strings.Contains(d, v.Source.Incarnation.ServerUUID) {
 		t.Errorf("detail %q", d)
 	}
-	must(t, lock.Close()) // the pool keeps the session: unlock by ending it
+	check.Must(t, lock.Close()) // the pool keeps the session: unlock by ending it
 	_, err = n.DB.ExecContext(r.ctx, "UNLOCK TABLES")
-	must(t, err)
+	check.Must(t, err)
 	if _, ok := r.WaitCovered(r.ctx, need, soon()); !ok {
 		t.Error("not applied")
 	}
 }
 
 func TestFrozenReplica(t *testing.T) {
-	heal(t)
+	shared.HealAfter(t)
 	r := watchOver(t, shared.Addrs(), nil)
 	r.allServe()
 	n, other := shared.Replica(1), shared.Replica(2)
-	must(t, n.Freeze())
+	check.Must(t, n.Freeze())
 	v := r.until("down", func(v *backend.View) bool { return !v.Node(n.Addr).Up })
 	if !strings.HasPrefix(v.Node(n.Addr).Exclude, "down: ") {
 		t.Error(v.Node(n.Addr).Exclude)
@@ -104,7 +105,7 @@ func TestFrozenReplica(t *testing.T) {
 	if v, ok := r.WaitCovered(r.ctx, need, soon()); !ok || !v.Node(other.Addr).Position.Contains(need) {
 		t.Error("the other replica is held up")
 	}
-	must(t, n.Thaw())
+	check.Must(t, n.Thaw())
 	v = r.until("back", func(v *backend.View) bool { return v.Node(n.Addr).Usable() })
 	if g := v.Node(n.Addr).Incarnation.Generation; g != 1 {
 		t.Errorf("generation %d: nothing restarted", g)
@@ -112,15 +113,15 @@ func TestFrozenReplica(t *testing.T) {
 }
 
 func TestKilledReplica(t *testing.T) {
-	heal(t)
+	shared.HealAfter(t)
 	r := watchOver(t, shared.Addrs(), nil)
 	r.allServe()
 	n := shared.Replica(1)
-	must(t, n.Kill())
+	check.Must(t, n.Kill())
 	r.until("down", func(v *backend.View) bool { return !v.Node(n.Addr).Up })
 	need := write(t, shared)
 	r.until("the monitor knows the write", func(v *backend.View) bool { return v.SourcePosition.Contains(need) })
-	must(t, n.StartNode())
+	check.Must(t, n.StartNode())
 	v := r.until("back", func(v *backend.View) bool { return v.Node(n.Addr).Usable() })
 	if p := v.Node(n.Addr); p.Incarnation.Generation != 2 || !p.Position.Contains(need) {
 		t.Errorf("generation %d, covers %v", p.Incarnation.Generation, p.Position.Contains(need))
@@ -137,14 +138,14 @@ func TestKilledConnections(t *testing.T) {
 	n := shared.Source()
 	for range 5 {
 		rows, err := n.DB.QueryContext(r.ctx, "SELECT id FROM information_schema.processlist WHERE user = ?", cluster.MonitorUser)
-		must(t, err)
+		check.Must(t, err)
 		var ids []string
 		for rows.Next() {
 			var id string
-			must(t, rows.Scan(&id))
+			check.Must(t, rows.Scan(&id))
 			ids = append(ids, id)
 		}
-		must(t, rows.Close())
+		check.Must(t, rows.Close())
 		for _, id := range ids {
 			_ = n.Exec(r.ctx, "KILL "+id) // it may be gone already
 		}

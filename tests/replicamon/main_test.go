@@ -13,6 +13,7 @@ import (
 	"causeway/backend"
 	"causeway/gtid"
 	"causeway/replicamon"
+	"causeway/tests/check"
 	"causeway/tests/cluster"
 )
 
@@ -103,39 +104,21 @@ func (r *rig) metric(name, node string) float64 {
 	return 0
 }
 
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // write commits a row on the source and returns the position that holds it.
 func write(t *testing.T, c *cluster.Cluster) gtid.Set {
 	t.Helper()
-	must(t, c.Source().Exec(t.Context(), "CREATE TABLE IF NOT EXISTS test.m (id INT PRIMARY KEY AUTO_INCREMENT)"))
-	must(t, c.Source().Exec(t.Context(), "INSERT INTO test.m VALUES (NULL)"))
+	check.Must(t, c.Source().Exec(t.Context(), "CREATE TABLE IF NOT EXISTS test.m (id INT PRIMARY KEY AUTO_INCREMENT)"))
+	check.Must(t, c.Source().Exec(t.Context(), "INSERT INTO test.m VALUES (NULL)"))
 	return executed(t, c.Source())
 }
 
 func executed(t *testing.T, n *cluster.Node) gtid.Set {
 	t.Helper()
 	text, err := n.Executed(t.Context())
-	must(t, err)
+	check.Must(t, err)
 	set, err := gtid.Parse(text)
-	must(t, err)
+	check.Must(t, err)
 	return set
-}
-
-// heal is registered by tests that disturb the shared cluster.
-func heal(t *testing.T) {
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		if err := shared.Heal(ctx); err != nil {
-			t.Error(err)
-		}
-	})
 }
 
 // count asks a node for a number.

@@ -8,6 +8,7 @@ import (
 	"causeway/backend"
 	"causeway/gtid"
 	"causeway/replicamon"
+	"causeway/tests/check"
 	"causeway/tests/cluster"
 )
 
@@ -53,7 +54,7 @@ func TestWrongPassword(t *testing.T) {
 
 func TestNotMySQL(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
-	must(t, err)
+	check.Must(t, err)
 	defer l.Close()
 	go func() {
 		for {
@@ -81,10 +82,10 @@ func TestFilters(t *testing.T) {
 	allowed := watchOver(t, shared.Addrs(), func(o *replicamon.Options) { o.AllowFiltered = true })
 	r.allServe()
 	allowed.allServe()
-	heal(t)
+	shared.HealAfter(t)
 	n := shared.Replica(2)
 	filter := func(f string) {
-		must(t, n.Exec(t.Context(), "STOP REPLICA SQL_THREAD; CHANGE REPLICATION FILTER "+f+"; START REPLICA SQL_THREAD"))
+		check.Must(t, n.Exec(t.Context(), "STOP REPLICA SQL_THREAD; CHANGE REPLICATION FILTER "+f+"; START REPLICA SQL_THREAD"))
 	}
 	filter("REPLICATE_IGNORE_DB = (nosuch)")
 	r.until("excluded for its filter", func(v *backend.View) bool {
@@ -104,8 +105,8 @@ func TestPromotion(t *testing.T) {
 	r.allServe()
 	old, heir, other := c.Source(), c.Replica(1), c.Replica(2)
 	need := write(t, c)
-	must(t, c.WaitCaughtUp(r.ctx))
-	must(t, old.Kill())
+	check.Must(t, c.WaitCaughtUp(r.ctx))
+	check.Must(t, old.Kill())
 	v := r.until("the source is lost", func(v *backend.View) bool { return v.Source != nil && !v.Source.Up })
 	if !v.Node(heir.Addr).Usable() || !v.Node(other.Addr).Usable() {
 		t.Error("replicas do not serve while the source is lost")
@@ -113,11 +114,11 @@ func TestPromotion(t *testing.T) {
 	if _, ok := r.WaitCovered(r.ctx, need, soon()); !ok {
 		t.Error("replicas cover what they applied, also without a source")
 	}
-	must(t, c.Promote(heir))
+	check.Must(t, c.Promote(heir))
 	r.until("the heir is the source", func(v *backend.View) bool {
 		return v.Source.Usable() && v.Source.Addr == heir.Addr && v.Node(other.Addr).Usable()
 	})
-	must(t, old.Attach())
+	check.Must(t, old.Attach())
 	v = r.allServe()
 	if v.Source.Addr != heir.Addr || v.Node(old.Addr).Role != backend.RoleReplica || v.Epoch != 0 {
 		t.Errorf("source %s, epoch %d", v.Source.Addr, v.Epoch)
@@ -134,11 +135,11 @@ func TestSourceReset(t *testing.T) {
 	r := watchOver(t, c.Addrs(), nil)
 	r.allServe()
 	write(t, c)
-	must(t, c.WaitCaughtUp(r.ctx))
+	check.Must(t, c.WaitCaughtUp(r.ctx))
 	r.until("the monitor has seen the write", func(v *backend.View) bool { return v.SourcePosition.Contains(executed(t, c.Source())) })
 	replica := c.Replica(1)
-	must(t, replica.Exec(r.ctx, "STOP REPLICA"))
-	must(t, c.Source().Exec(r.ctx, "RESET BINARY LOGS AND GTIDS"))
+	check.Must(t, replica.Exec(r.ctx, "STOP REPLICA"))
+	check.Must(t, c.Source().Exec(r.ctx, "RESET BINARY LOGS AND GTIDS"))
 	r.until("a new epoch; the replica is barred", func(v *backend.View) bool {
 		return v.Epoch == 1 && strings.HasPrefix(v.Node(replica.Addr).Exclude, "holds transactions that the source lost")
 	})
@@ -150,7 +151,7 @@ func TestSourceReset(t *testing.T) {
 	if v := r.View(); v.Node(replica.Addr).Usable() {
 		t.Error("serves with the old transactions under the new numbers")
 	}
-	must(t, replica.Exec(r.ctx, "RESET BINARY LOGS AND GTIDS; RESET REPLICA; SET sql_log_bin=0; DROP TABLE test.m; SET sql_log_bin=1; "+
+	check.Must(t, replica.Exec(r.ctx, "RESET BINARY LOGS AND GTIDS; RESET REPLICA; SET sql_log_bin=0; DROP TABLE test.m; SET sql_log_bin=1; "+
 		"SET GLOBAL gtid_purged = ?", gtid.Set{}.Line()))
 	r.until("it forgot", func(v *backend.View) bool { return v.Node(replica.Addr).Position.IsEmpty() })
 	if err := replica.Exec(r.ctx, "START REPLICA"); err != nil {
@@ -166,10 +167,10 @@ func TestSourceReset(t *testing.T) {
 	}
 
 	// The cluster is of no more use: a last look at one without GTIDs.
-	must(t, c.Source().Exec(r.ctx, "SET GLOBAL gtid_mode = ON_PERMISSIVE"))
+	check.Must(t, c.Source().Exec(r.ctx, "SET GLOBAL gtid_mode = ON_PERMISSIVE"))
 	r.until("refused with the variable's name", func(v *backend.View) bool {
 		return v.Source == nil && strings.Contains(v.Nodes[0].Exclude, "set gtid_mode=ON")
 	})
-	must(t, c.Source().Exec(r.ctx, "SET GLOBAL gtid_mode = ON"))
+	check.Must(t, c.Source().Exec(r.ctx, "SET GLOBAL gtid_mode = ON"))
 	r.until("the source is back", func(v *backend.View) bool { return v.Source.Usable() })
 }

@@ -9,6 +9,7 @@ import (
 
 	"causeway/gtid"
 	"causeway/replicamon"
+	"causeway/tests/check"
 	"causeway/tests/cluster"
 )
 
@@ -48,7 +49,7 @@ func TestWatchNeedsNoPoll(t *testing.T) {
 // Read your writes, as a session does it: write, wait, read on a node that the
 // view says covers it. With appliers that stop now and then.
 func TestReadYourWrites(t *testing.T) {
-	heal(t)
+	shared.HealAfter(t)
 	r := watchOver(t, shared.Addrs(), nil)
 	r.allServe()
 	write(t, shared)
@@ -139,7 +140,7 @@ func TestFreshSource(t *testing.T) {
 		need := write(t, shared)
 		called := time.Now()
 		set, asked, err := r.FreshSource(r.ctx)
-		must(t, err)
+		check.Must(t, err)
 		if !set.Contains(need) || asked.Before(called) {
 			t.Errorf("asked %v after the call; has the write: %v", asked.Sub(called), set.Contains(need))
 		}

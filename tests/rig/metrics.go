@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"testing"
 	"time"
 )
 
@@ -34,8 +35,8 @@ func get(ctx context.Context, url string) (string, error) {
 	return string(body), nil
 }
 
-// Metrics is one reading of /metrics: the values of all series by name, the
-// series that differ in labels only added up.
+// Metrics is one reading of /metrics: the value of each series, which is written
+// as there, with its labels.
 type Metrics map[string]float64
 
 // ReadMetrics reads /metrics of the HTTP port at addr.
@@ -47,6 +48,16 @@ func ReadMetrics(ctx context.Context, addr string) (Metrics, error) {
 	return parseMetrics(text)
 }
 
+// MustMetrics is ReadMetrics for a test, which ends if it fails.
+func MustMetrics(t testing.TB, addr string) Metrics {
+	t.Helper()
+	m, err := ReadMetrics(t.Context(), addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
+}
+
 // parseMetrics reads Prometheus' text format: name{labels} value.
 func parseMetrics(text string) (Metrics, error) {
 	m := Metrics{}
@@ -55,44 +66,71 @@ func parseMetrics(text string) (Metrics, error) {
 		if line == "" || line[0] == '#' {
 			continue
 		}
-		name, value := line, line
-		if i := strings.IndexAny(line, "{ "); i > 0 {
-			name = line[:i]
+		cut := strings.LastIndexByte(line, ' ')
+		if cut < 0 {
+			return nil, fmt.Errorf("metrics line %q has no value", line)
 		}
-		if i := strings.LastIndexByte(line, ' '); i > 0 {
-			value = line[i+1:]
-		}
-		v, err := strconv.ParseFloat(value, 64)
+		v, err := strconv.ParseFloat(line[cut+1:], 64)
 		if err != nil {
 			return nil, fmt.Errorf("metrics line %q: %w", line, err)
 		}
-		m[name] += v
+		m[strings.TrimSpace(line[:cut])] = v
 	}
 	return m, nil
 }
 
-// QueriesTo reads from /metrics of the HTTP port at addr how many statements a
-// kind of target has answered, for whatever reason.
-func QueriesTo(ctx context.Context, addr, target string) (float64, error) {
-	text, err := get(ctx, "http://"+addr+"/metrics")
-	if err != nil {
-		return 0, err
-	}
-	return queriesTo(text, target)
+// Sum adds up the series of a metric whose labels contain all the given
+// fragments, each written as in the page: target="source".
+func (m Metrics) Sum(name string, labels ...string) float64 {
+	total, _ := m.sum(name, labels)
+	return total
 }
 
-func queriesTo(text, target string) (float64, error) {
-	var mine strings.Builder
-	for line := range strings.Lines(text) {
-		if strings.Contains(line, fmt.Sprintf("target=%q", target)) {
-			mine.WriteString(line)
+// sum is Sum, and whether there is such a series at all.
+func (m Metrics) sum(name string, labels []string) (total float64, found bool) {
+	for series, v := range m {
+		base, rest, _ := strings.Cut(series, "{")
+		if base == name && containsAll(rest, labels) {
+			total, found = total+v, true
 		}
 	}
-	const name = "causeway_queries_total"
-	m, err := parseMetrics(mine.String())
-	n, found := m[name]
-	if err == nil && !found {
-		err = fmt.Errorf("/metrics has no %s of target %q", name, target)
+	return total, found
+}
+
+// Minus returns the growth since an earlier sample.
+func (m Metrics) Minus(before Metrics) Metrics {
+	out := Metrics{}
+	for series, v := range m {
+		out[series] = v - before[series]
 	}
-	return n, err
+	return out
+}
+
+func containsAll(s string, parts []string) bool {
+	for _, p := range parts {
+		if !strings.Contains(s, p) {
+			return false
+		}
+	}
+	return true
+}
+
+// OnReplicas reads from /metrics of the HTTP port at addr how many statements
+// replicas have answered, for whatever reason.
+func OnReplicas(t testing.TB, addr string) float64 {
+	t.Helper()
+	n, err := MustMetrics(t, addr).queriesTo("replica")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+func (m Metrics) queriesTo(target string) (float64, error) {
+	const name = "causeway_queries_total"
+	n, found := m.sum(name, []string{fmt.Sprintf("target=%q", target)})
+	if !found {
+		return 0, fmt.Errorf("/metrics has no %s of target %q", name, target)
+	}
+	return n, nil
 }

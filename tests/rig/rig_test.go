@@ -70,13 +70,32 @@ func TestParseSysbench(t *testing.T) {
 	}
 }
 
-func TestParseMetrics(t *testing.T) {
-	m, err := parseMetrics("# HELP a x\na{l=\"x y\"} 1\na{l=\"z\"} 2.5\n\ngo_goroutines 12\n")
-	if err != nil || m["a"] != 3.5 || m["go_goroutines"] != 12 {
-		t.Errorf("got %v, %v", m, err)
+func TestMetrics(t *testing.T) {
+	m, err := parseMetrics(`# HELP q queries
+# TYPE q counter
+q_total{target="source",reason="write"} 5
+q_total{target="replica",reason="covered"} 7
+q_total{target="replica",reason="with a space"} 1.5
+q_total_other 100
+
+up 1
+`)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if _, err := parseMetrics("a b\n"); err == nil {
-		t.Error("a value that is no number passed")
+	if got := m.Sum("q_total", `target="replica"`); got != 8.5 {
+		t.Errorf("replica sum %v", got)
+	}
+	if got := m.Sum("q_total"); got != 13.5 {
+		t.Errorf("sum %v", got)
+	}
+	if got := m.Minus(Metrics{"up": 1}).Sum("up"); got != 0 {
+		t.Errorf("growth %v", got)
+	}
+	for _, line := range []string{"novalue\n", "a b\n"} {
+		if _, err := parseMetrics(line); err == nil {
+			t.Errorf("%q was accepted", line)
+		}
 	}
 }
 
@@ -141,10 +160,14 @@ causeway_queries_total{reason="token",target="replica"} 4
 causeway_queries_total{reason="write",target="source"} 9
 causeway_other_total{target="replica"} 5
 `
-	if n, err := queriesTo(page, "replica"); err != nil || n != 7 {
+	m, err := parseMetrics(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n, err := m.queriesTo("replica"); err != nil || n != 7 {
 		t.Errorf("got %v, %v", n, err)
 	}
-	if _, err := queriesTo(page, "nosuch"); err == nil {
+	if _, err := m.queriesTo("nosuch"); err == nil {
 		t.Error("an unknown target passed")
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"os"
 	"testing"
 	"time"
 
@@ -28,36 +27,17 @@ var (
 	proxy *cluster.Causeway
 )
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	c, stop, err := cluster.StartShared(cluster.Options{})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "no MySQL cluster:", err)
-		return 1
-	}
-	defer stop()
-	if err := load(c); err != nil {
-		fmt.Fprintln(os.Stderr, "loading the tables:", err)
-		return 1
-	}
-	cw, end, err := cluster.StartSharedCauseway(c, patience)
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	nodes, proxy = c, cw
-	code := 1
-	if err := awaitReplicas(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-	} else {
-		code = m.Run()
-	}
-	if err := end(); err != nil && code == 0 {
-		fmt.Fprintln(os.Stderr, "causeway:", err)
-		code = 1
-	}
-	return code
+func TestMain(m *testing.M) {
+	cluster.Main(m, cluster.Options{}, func(c *cluster.Cluster) (err error) {
+		nodes = c
+		if err := load(c); err != nil {
+			return err
+		}
+		if proxy, err = c.Serve(patience); err != nil {
+			return err
+		}
+		return awaitReplicas()
+	})
 }
 
 // load makes the tables of the cases on the source and waits for the replicas.

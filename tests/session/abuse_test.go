@@ -15,17 +15,6 @@ import (
 // patience bounds how long a test waits for something that must happen.
 const patience = 20 * time.Second
 
-// eventually waits until a condition holds.
-func eventually(t *testing.T, what string, holds func() bool) {
-	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
-		if holds() {
-			return
-		}
-	}
-	t.Fatalf("not within %v: %s", patience, what)
-}
-
 // packet builds a packet by hand; n is the length that its header tells.
 func packet(n int, seq uint8, payload []byte) []byte {
 	return append(wire.AppendHeader(nil, n, seq), payload...)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/tests/check"
 	"causeway/tests/cluster"
 	"causeway/tests/session/raw"
 )
@@ -51,9 +52,9 @@ func TestClientLeavesDuringRead(t *testing.T) {
 			if err := start(c, mark); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "the read runs", func() bool { return len(running(t, mark)) == 1 })
+			check.Within(t, patience, "the read runs", func() bool { return len(running(t, mark)) == 1 })
 			c.Close()
-			eventually(t, "the read of a client that left is gone", func() bool { return len(running(t, mark)) == 0 })
+			check.Within(t, patience, "the read of a client that left is gone", func() bool { return len(running(t, mark)) == 0 })
 			mustServe(t, "afterwards")
 		})
 	}
@@ -87,7 +88,7 @@ func TestClientLeavesDuringWrite(t *testing.T) {
 			if err := c.SendQuery(stmts[last]); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "the write waits for the lock", func() bool { return len(running(t, "leaving write")) == 1 })
+			check.Within(t, patience, "the write waits for the lock", func() bool { return len(running(t, "leaving write")) == 1 })
 			c.Close()
 			// It must still be there after as long as a read would take to be killed.
 			time.Sleep(1500 * time.Millisecond)
@@ -97,7 +98,7 @@ func TestClientLeavesDuringWrite(t *testing.T) {
 			if err := lock.Rollback(); err != nil {
 				t.Fatal(err)
 			}
-			eventually(t, "the write finishes", func() bool { return valueOnSource(t, "SELECT v FROM sess.t WHERE id = 1") == "77" })
+			check.Within(t, patience, "the write finishes", func() bool { return valueOnSource(t, "SELECT v FROM sess.t WHERE id = 1") == "77" })
 		})
 	}
 }
@@ -114,7 +115,7 @@ func TestClientLeavesInTransaction(t *testing.T) {
 		}
 	}
 	c.Close()
-	eventually(t, "the row lock is free", func() bool {
+	check.Within(t, patience, "the row lock is free", func() bool {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
 		defer cancel()
 		return shared.Source().Exec(ctx, "UPDATE sess.t SET s = 'free' WHERE id = 1") == nil
@@ -122,7 +123,7 @@ func TestClientLeavesInTransaction(t *testing.T) {
 	if v := valueOnSource(t, "SELECT v FROM sess.t WHERE id = 1"); v != "10" {
 		t.Errorf("v = %s after the client left, wanted 10", v)
 	}
-	eventually(t, "the named lock is free", func() bool { return valueOnSource(t, "SELECT IS_FREE_LOCK('sess_leaving')") == "1" })
+	check.Within(t, patience, "the named lock is free", func() bool { return valueOnSource(t, "SELECT IS_FREE_LOCK('sess_leaving')") == "1" })
 }
 
 // TestIdleClientsLeave: what they held at the nodes is given back.
@@ -151,7 +152,7 @@ func TestIdleClientsLeave(t *testing.T) {
 		}
 		c.Close() // without COM_QUIT, as a process that dies
 	}
-	eventually(t, "nothing is in use", func() bool { return inUse() == 0 })
+	check.Within(t, patience, "nothing is in use", func() bool { return inUse() == 0 })
 }
 
 func valueOnSource(t *testing.T, sql string) string {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"testing"
 
+	"causeway/tests/check"
 	"causeway/tests/cluster"
 	"causeway/tests/session/raw"
 	"causeway/wire"
@@ -89,7 +90,7 @@ func TestTooManyConnections(t *testing.T) {
 				t.Fatalf("the fourth connection: %s, wanted %d (%s) %s", describe(err), c.want, c.state, c.text)
 			}
 			last.Quit()
-			eventually(t, "a place is free again", func() bool {
+			check.Within(t, patience, "a place is free again", func() bool {
 				client, err := raw.Dial(o)
 				if err == nil {
 					client.Quit()

@@ -1,14 +1,11 @@
 package session
 
 import (
-	"context"
-	"fmt"
 	"os"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"causeway/tests/cluster"
 	"causeway/tests/session/raw"
@@ -24,30 +21,14 @@ var (
 // that the scripts' reads run on replicas even on a slow machine.
 const patient = "[routing]\nwait = \"3s\"\nmax_wait = \"10s\"\n\n[limits]\nmax_allowed_packet = \"128MB\"\n"
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	c, stop, err := cluster.StartShared(cluster.Options{})
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "no MySQL cluster:", err)
-		return 1
-	}
-	defer stop()
-	shared = c
-	if os.Getenv("CAUSEWAY_SESSION_DIRECT") == "" {
-		cw, stop, err := cluster.StartSharedCauseway(c, patient)
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "no Causeway:", err)
-			return 1
+func TestMain(m *testing.M) {
+	cluster.Main(m, cluster.Options{}, func(c *cluster.Cluster) (err error) {
+		shared = c
+		if os.Getenv("CAUSEWAY_SESSION_DIRECT") == "" {
+			proxy, err = c.Serve(patient)
 		}
-		proxy = cw
-		defer func() {
-			if err := stop(); err != nil {
-				fmt.Fprintln(os.Stderr, "causeway did not end well:", err)
-			}
-		}()
-	}
-	return m.Run()
+		return err
+	})
 }
 
 // throughCauseway is the address under test. With CAUSEWAY_SESSION_DIRECT set
@@ -93,7 +74,7 @@ func playOn(t *testing.T, addr string, p profile, s script) []string {
 	if s.nodb {
 		o.DB = ""
 	}
-	transcript := newPlayer(o, func() { settle(t) }).play(s.steps)
+	transcript := newPlayer(o, func() { shared.CatchUp(t) }).play(s.steps)
 	laid = len(s.setup) == 0 && !slices.ContainsFunc(s.steps, func(s step) bool { return changesSchema.MatchString(s.name) })
 	return transcript
 }
@@ -115,27 +96,12 @@ var laid bool
 // lay brings the base schema back and waits until all nodes have it.
 func lay(t *testing.T, more []string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
 	stmts := baseSchema
 	if laid {
 		stmts = baseRows
 	}
 	laid = false // until a script is known to leave it alone
-	if err := shared.Source().Exec(ctx, strings.Join(slices.Concat(stmts, more), ";\n")); err != nil {
-		t.Fatal(err)
-	}
-	settle(t)
-}
-
-// settle waits until all nodes have what the source has.
-func settle(t *testing.T) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	if err := shared.WaitCaughtUp(ctx); err != nil {
-		t.Fatal(err)
-	}
+	shared.Lay(t, slices.Concat(stmts, more)...)
 }
 
 func indent(s string) string {

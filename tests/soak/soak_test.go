@@ -74,7 +74,7 @@ func look(ctx context.Context, c *cluster.Cluster, causeway *cluster.Causeway) (
 	if err != nil {
 		return left{}, err
 	}
-	l := left{goroutines: m["go_goroutines"], descriptors: m["process_open_fds"]}
+	l := left{goroutines: m.Sum("go_goroutines"), descriptors: m.Sum("process_open_fds")}
 	if l.goroutines == 0 || l.descriptors == 0 {
 		return l, fmt.Errorf("/metrics has no go_goroutines or process_open_fds")
 	}

@@ -115,7 +115,7 @@ func watchRSS(t *testing.T, causeway *cluster.Causeway) *rssWatch {
 		if err != nil {
 			return false, err.Error()
 		}
-		cycles := m["go_gc_duration_seconds_count"]
+		cycles := m.Sum("go_gc_duration_seconds_count")
 		return cycles >= 5, fmt.Sprintf("the collector has run %.0f times", cycles)
 	})
 	base, err := rig.RSS(causeway.Pid)

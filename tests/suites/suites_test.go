@@ -3,14 +3,10 @@ package suites
 import (
 	"bytes"
 	"context"
-	"fmt"
-	"net"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -85,17 +81,13 @@ func TestSuites(t *testing.T) {
 // install fetches and builds what is missing; its progress goes to stderr.
 func install(t *testing.T, list []suite) {
 	t.Helper()
-	args := []string{"install"}
+	var names []string
 	for _, s := range list {
-		if name := "suites/" + s.client; !slices.Contains(args, name) {
-			args = append(args, name)
+		if name := "suites/" + s.client; !slices.Contains(names, name) {
+			names = append(names, name)
 		}
 	}
-	cmd := exec.CommandContext(t.Context(), filepath.Join(cluster.Root(), "scripts", "clients"), args...)
-	cmd.Stderr = os.Stderr
-	if err := cmd.Run(); err != nil {
-		t.Fatalf("the suites cannot be installed: %v", err)
-	}
+	rig.InstallClients(t, names...)
 }
 
 func bothWays(t *testing.T, c *cluster.Cluster, cw *cluster.Causeway, s suite) {
@@ -108,9 +100,9 @@ func bothWays(t *testing.T, c *cluster.Cluster, cw *cluster.Causeway, s suite) {
 	if n := direct.count(passed); n < s.atLeast {
 		t.Fatalf("%d tests pass directly, wanted are at least %d", n, s.atLeast)
 	}
-	before := readsOnReplicas(t, cw)
+	before := rig.OnReplicas(t, cw.HTTP)
 	list := compare(direct, run(t, c, s, cw.Addr))
-	if n := readsOnReplicas(t, cw) - before; n < s.reads {
+	if n := rig.OnReplicas(t, cw.HTTP) - before; n < s.reads {
 		t.Errorf("replicas answered %.0f statements, wanted are at least %.0f", n, s.reads)
 	} else {
 		t.Logf("replicas answered %.0f statements", n)
@@ -149,20 +141,11 @@ func judge(t *testing.T, s suite, list []difference) []difference {
 func run(t *testing.T, c *cluster.Cluster, s suite, addr string) *outcome {
 	t.Helper()
 	lay(t, c, s.schemas)
-	host, port, err := net.SplitHostPort(addr)
-	if err != nil {
-		t.Fatal(err)
-	}
 	ctx, cancel := context.WithTimeout(t.Context(), runLimit)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, filepath.Join(cluster.Root(), "scripts", "clients"), "run", "suites/"+s.client)
-	// The suite is a group of its own, so that nothing of it stays behind.
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
-	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
-	cmd.WaitDelay = 10 * time.Second
+	cmd := rig.Client(ctx, addr, "suites/"+s.client)
 	report := filepath.Join(t.TempDir(), "report.xml")
-	cmd.Env = append(os.Environ(), "CW_HOST="+host, "CW_PORT="+port, "CW_USER="+cluster.AppUser,
-		"CW_PASSWORD="+cluster.AppPassword, "CW_TMP="+t.TempDir(), "CW_SUITE="+s.name, "CW_REPORT="+report)
+	cmd.Env = append(cmd.Env, "CW_TMP="+t.TempDir(), "CW_SUITE="+s.name, "CW_REPORT="+report)
 	var output bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &output, &output
 	start := time.Now()
@@ -178,27 +161,10 @@ func run(t *testing.T, c *cluster.Cluster, s suite, addr string) *outcome {
 // lay makes the schemas anew and waits until all nodes have them.
 func lay(t *testing.T, c *cluster.Cluster, schemas []string) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
+	var stmts []string
 	for _, schema := range schemas {
 		name, _, _ := strings.Cut(schema, " ")
-		for _, stmt := range []string{"DROP DATABASE IF EXISTS " + name, "CREATE DATABASE " + schema} {
-			if err := c.Source().Exec(ctx, stmt); err != nil {
-				t.Fatal(fmt.Errorf("%s: %w", stmt, err))
-			}
-		}
+		stmts = append(stmts, "DROP DATABASE IF EXISTS "+name, "CREATE DATABASE "+schema)
 	}
-	if err := c.WaitCaughtUp(ctx); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// readsOnReplicas is how many statements replicas have answered so far.
-func readsOnReplicas(t *testing.T, cw *cluster.Causeway) float64 {
-	t.Helper()
-	n, err := rig.QueriesTo(t.Context(), cw.HTTP, "replica")
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	c.Lay(t, stmts...)
 }

@@ -2,7 +2,6 @@ package wirefeat
 
 import (
 	"bytes"
-	"context"
 	"crypto/sha256"
 	"crypto/tls"
 	"database/sql"
@@ -13,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/go-sql-driver/mysql"
 
@@ -26,16 +24,7 @@ const clear, encrypted = "--ssl-mode=DISABLED", "--ssl-mode=REQUIRED"
 // lay makes an empty table on all nodes.
 func lay(t *testing.T) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
-	defer cancel()
-	err := shared.Source().Exec(ctx, `CREATE DATABASE IF NOT EXISTS wf; DROP TABLE IF EXISTS wf.t;
-		CREATE TABLE wf.t (id INT AUTO_INCREMENT PRIMARY KEY, b LONGBLOB)`)
-	if err == nil {
-		err = shared.WaitCaughtUp(ctx)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	shared.Lay(t, "CREATE DATABASE IF NOT EXISTS wf", "DROP TABLE IF EXISTS wf.t", "CREATE TABLE wf.t (id INT AUTO_INCREMENT PRIMARY KEY, b LONGBLOB)")
 }
 
 // TestMySQLClientCompresses: MySQL's own client library, by every way to ask.

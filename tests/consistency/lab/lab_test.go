@@ -2,7 +2,6 @@ package lab
 
 import (
 	"math/rand/v2"
-	"strings"
 	"testing"
 	"time"
 )
@@ -69,33 +68,5 @@ func TestDefaultPlan(t *testing.T) {
 		if each[0] < 0.3 || each[1] < 0.3 || all < 0.1 {
 			t.Fatalf("seed %d: shares %v, all %v", seed, each, all)
 		}
-	}
-}
-
-const page = `# HELP q queries
-# TYPE q counter
-q_total{target="source",reason="write"} 5
-q_total{target="replica",reason="covered"} 7
-q_total{target="replica",reason="waited"} 1.5
-q_total_other 100
-up 1
-`
-
-func TestMetrics(t *testing.T) {
-	m, err := ParseMetrics(strings.NewReader(page))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := m.Sum("q_total", `target="replica"`); got != 8.5 {
-		t.Errorf("replica sum %v", got)
-	}
-	if got := m.Sum("q_total"); got != 13.5 {
-		t.Errorf("sum %v", got)
-	}
-	if got := m.Minus(Metrics{"up": 1}).Sum("up"); got != 0 {
-		t.Errorf("growth %v", got)
-	}
-	if _, err := ParseMetrics(strings.NewReader("novalue\n")); err == nil {
-		t.Error("a line without a value was accepted")
 	}
 }

@@ -79,11 +79,11 @@ func variableKinds() []Kind {
 	return kinds
 }
 
-// setAndShow sets a variable and looks at it once or twice.
 // staysThere are the assignments that no proxy can replay: of expressions to what
 // is not a value of its own, and of what works once.
-var staysThere = regexp.MustCompile(`(?i)(SET|SESSION) insert_id =|timestamp = UNIX|profiling|@old =`)
+var staysThere = regexp.MustCompile(`(?i)(SET|SESSION) insert_id =|profiling|@old =`)
 
+// setAndShow sets a variable and looks at it once or twice.
 func (g *Gen) setAndShow(v variable) []Step {
 	set := q(pick(g, v.sets...))
 	set.forget = []string{v.name}

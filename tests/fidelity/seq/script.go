@@ -40,7 +40,7 @@ func (st state) after(s Step) state {
 	frees := s.frees
 	st.fixed = st.fixed || saysReadOnly.MatchString(s.runsText())
 	if st.fixed {
-		frees &^= PinTemp
+		frees &^= PinTemp | PinShadow
 	}
 	if st.pins&PinXA != 0 { // where DROP TEMPORARY TABLE is refused
 		frees &^= PinTemp | PinShadow
@@ -68,14 +68,14 @@ func (st state) after(s Step) state {
 	st.pins = st.pins&^frees | s.pins | st.outOfSight(s)
 	st.users = st.users || setsUser.MatchString(s.runsText())
 	st.moved = st.moved || s.op == opInitDB || moves.MatchString(s.runsText())
-	if st.off && (!ends || endsAndReads.MatchString(s.text)) && s.auto == 0 {
+	if st.off && (!ends || endsAndHolds.MatchString(s.text)) && s.auto == 0 {
 		st.pins |= PinTrx
 	}
 	return st
 }
 
 var (
-	endsAndReads  = regexp.MustCompile(`^ROLLBACK; SELECT`)
+	endsAndHolds  = regexp.MustCompile(`^(ROLLBACK; SELECT|CREATE TABLE \$1\.t )`) // the second fails, and keeps locks
 	setsUser      = regexp.MustCompile(`(?i)^SET .*@[a-z` + "`" + `]`)
 	readsLiterals = regexp.MustCompile(`(?i)^SET .*(sql_mode|names|charset|character.set|collation_connection)`)
 	unsetUser     = regexp.MustCompile(`^INSERT .*@[a-d]`)

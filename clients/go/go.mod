@@ -1,0 +1,3 @@
+module causeway/clients/go
+
+go 1.24

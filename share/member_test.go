@@ -1,0 +1,113 @@
+package share
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"causeway/gtid"
+)
+
+// bench is one server of the store, with members that a test starts.
+type bench struct {
+	t      *testing.T
+	server *fakeServer
+	ctx    context.Context
+	all    sync.WaitGroup
+}
+
+// onBench runs a test in virtual time.
+func onBench(t *testing.T, test func(b *bench)) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(context.Background())
+		b := &bench{t: t, server: newFakeServer(0), ctx: ctx}
+		test(b)
+		stop()
+		b.all.Wait()
+		time.Sleep(time.Second)
+	})
+}
+
+func (b *bench) start(name string) (*Member, *link) {
+	l := &link{to: b.server, random: rand.New(rand.NewPCG(1, 2))}
+	m := New(Options{Store: l, Name: name, Members: []string{"a", "b"}, Lease: 300 * time.Millisecond, TTL: time.Minute, Timeout: 100 * time.Millisecond,
+		Source: func(context.Context) (gtid.Set, error) { return upTo(1), nil }})
+	b.all.Go(func() { m.Run(b.ctx) })
+	return m, l
+}
+
+func (b *bench) publish(m *Member) Outcome {
+	ctx, cancel := context.WithTimeout(b.ctx, simWait)
+	defer cancel()
+	outcome, err := m.Publish(ctx, []Item{{"k", func() gtid.Set { return only(7) }}})
+	if (outcome == Neither) != (err != nil) {
+		b.t.Errorf("%s: %v", outcome, err)
+	}
+	return outcome
+}
+
+// TestTwoOfOneName: nobody misses the lease of the second, so it acknowledges nothing.
+func TestTwoOfOneName(t *testing.T) {
+	onBench(t, func(b *bench) {
+		first, cable := b.start("a")
+		time.Sleep(time.Second)
+		second, _ := b.start("a")
+		time.Sleep(time.Second)
+		if one, two := b.publish(first), b.publish(second); one != InStore || two != Neither {
+			t.Errorf("the first: %s, the second: %s", one, two)
+		}
+		cable.mu.Lock()
+		cable.cut = true
+		cable.mu.Unlock()
+		time.Sleep(2 * time.Second)
+		if got := b.publish(second); got != InStore {
+			t.Errorf("the second, when the first has gone: %s", got)
+		}
+	})
+}
+
+// TestNewProcessWaits: a process of that name may have ended a moment ago.
+func TestNewProcessWaits(t *testing.T) {
+	onBench(t, func(b *bench) {
+		m, cable := b.start("a")
+		cable.mu.Lock()
+		cable.cut = true
+		cable.mu.Unlock()
+		began := time.Now()
+		if got := b.publish(m); got != Without || time.Since(began) < 300*time.Millisecond {
+			t.Errorf("%s after %v", got, time.Since(began))
+		}
+	})
+}
+
+// TestBothAreThere: what one published, the other reads, and a third name needs the floor.
+func TestBothAreThere(t *testing.T) {
+	onBench(t, func(b *bench) {
+		m, _ := b.start("a")
+		if _, why := m.Read(b.ctx, []string{"k"}); why != NotJoined {
+			t.Errorf("before it joins: %q", why)
+		}
+		time.Sleep(time.Second)
+		if _, why := m.Read(b.ctx, []string{"k"}); why != Leaseless {
+			t.Errorf("alone: %q", why)
+		}
+		other, _ := b.start("b")
+		time.Sleep(time.Second)
+		if got := b.publish(m); got != InStore {
+			t.Errorf("published: %s", got)
+		}
+		need, why := other.Read(b.ctx, []string{"k"})
+		if why != Trusted || !need.Written || !need.Set.Contains(only(7)) {
+			t.Errorf("the other needs %s (%q)", need.Set.Line(), why)
+		}
+		if need, why = other.Read(b.ctx, []string{"x"}); why != Trusted || need.Written || !need.Set.Equal(upTo(1)) {
+			t.Errorf("another name needs %s (%q)", need.Set.Line(), why)
+		}
+		if st := m.State(); st.Phase != Joined || !st.Leases["a"] || !st.Leases["b"] {
+			t.Errorf("%+v", st)
+		}
+	})
+}
