@@ -44,20 +44,52 @@ group_create() {
 
 # group_join NAME: with nobody there to join, it makes the group anew.
 group_join() {
-	local boot=OFF
+	local boot=OFF tries=3
 	if [ "$(node_state "$1")" = dead ]; then
 		node_launch "$1"
 		node_ready "$1"
 	fi
 	[ "$(group_state "$1")" = OFFLINE ] || [ "$(group_state "$1")" = ERROR ] || return 0
-	[ -n "$(group_primary)" ] || boot=ON
+	if group_stands; then group_forgets "$1"; else boot=ON; fi
+	until group_start "$1" "$boot"; do
+		((--tries)) || die "$1 cannot join its group" "Its log is $dir/$1/mysqld.log"
+		say "$1 was not let into its group; once more"
+	done
+	group_online "$1"
+}
+
+# group_stands: some running node takes part in the group, be there a primary or
+# not. To make the group anew beside it would split it.
+group_stands() {
+	local name
+	for name in $(node_names); do
+		[ "$(node_state "$name")" = running ] || continue
+		case $(group_state "$name") in ONLINE | RECOVERING) return 0 ;; esac
+	done
+	return 1
+}
+
+# group_forgets NAME waits until the group has a primary and has given up the
+# member that NAME was before it died: until then it turns the new one away, now
+# and then for so long that START GROUP_REPLICATION fails.
+group_forgets() {
+	local since=$SECONDS primary
+	while ((SECONDS - since < 60)); do
+		primary=$(group_primary)
+		[ -z "$primary" ] || [ -n "$(sql "$primary" "SELECT 1 FROM performance_schema.replication_group_members
+			WHERE MEMBER_PORT = $(node_port "$1")")" ] || return 0
+		sleep 0.2
+	done
+}
+
+# group_start NAME BOOTSTRAP
+group_start() {
 	sql "$1" "
-		SET GLOBAL group_replication_bootstrap_group=$boot;
+		SET GLOBAL group_replication_bootstrap_group=$2;
 		CHANGE REPLICATION SOURCE TO SOURCE_USER='repl', SOURCE_PASSWORD='repl_pw' FOR CHANNEL 'group_replication_recovery';
 		STOP GROUP_REPLICATION;
 		START GROUP_REPLICATION;
 		SET GLOBAL group_replication_bootstrap_group=OFF"
-	group_online "$1"
 }
 
 # group_online NAME waits until the member takes part.
