@@ -183,8 +183,8 @@ func (s *state) multiPrimary() string {
 	return ""
 }
 
-// noWritable says in words that there is no source, and what a group's primary
-// has to do with it.
+// noWritable says in words that there is no source, and what a group's primary, a
+// fence or missing GTIDs have to do with it.
 func (s *state) noWritable() string {
 	for i, n := range s.nodes {
 		if !n.up || n.status == nil || n.status.group == nil || !n.status.group.leads() {
@@ -195,8 +195,14 @@ func (s *state) noWritable() string {
 		}
 	}
 	for i, n := range s.nodes {
-		if n.up && s.fenced(i) && n.status != nil && !n.status.readOnly {
+		if !n.up || n.status == nil || n.status.readOnly {
+			continue
+		}
+		if s.fenced(i) {
 			return "the only writable server " + n.addr + " is fenced, as another took its place; CAUSEWAY SET SOURCE '" + n.addr + "' makes it the source for this Causeway"
+		}
+		if why := s.refuseGTID(i); why != "" {
+			return "the writable server " + n.addr + " is " + why
 		}
 	}
 	return "no server is writable"
