@@ -52,6 +52,7 @@ func (s *session) command(f wire.Frame, now time.Time) error {
 	case wire.ComStmtClose:
 		return s.closeStmt(f)
 	case wire.ComInitDB:
+		s.settleTold()
 		return s.run1(&job{class: useClass, frame: f, want: expectSimple, start: now})
 	case wire.ComFieldList:
 		return s.run1(&job{class: commandClass, frame: f, want: expectColumns, start: now})
@@ -72,8 +73,17 @@ func (s *session) command(f wire.Frame, now time.Time) error {
 
 // ping answers with the last statement's warning count, as MySQL does.
 func (s *session) ping() error {
+	s.settleTold()
 	s.rowCount, s.lastAsked = 0, notHere
 	return s.sendWarned(s.told)
+}
+
+// settleTold makes the last statement's warning count sure before a command that
+// tells it again: an ERR has none, and the error may not have been all there was.
+func (s *session) settleTold() {
+	if s.last != nil && s.errors == 1 && s.told == 1 && s.warnings == 1 && s.gather() == nil {
+		s.told = s.warnings
+	}
 }
 
 // refuseCommand answers what a proxy cannot do for a client.
@@ -200,6 +210,7 @@ func (s *session) tellOption(c *backend.Conn, payload []byte) error {
 // sendEOF answers COM_SET_OPTION as MySQL does, with the last statement's warning
 // count.
 func (s *session) sendEOF() error {
+	s.settleTold()
 	s.rowCount, s.lastAsked = -1, notHere
 	if s.login.Caps.Has(wire.CapDeprecateEOF) {
 		ok := wire.OK{Header: wire.HeaderEOF, Status: s.status, Warnings: s.told}

@@ -65,21 +65,33 @@ func (s *session) startTrx(c *backend.Conn, j *job) error {
 		s.oneShot = c == s.home
 		c.Unclean = true
 	}
-	if s.lazy != nil {
-		texts = append(slices.Clip(texts), s.lazy.text)
+	held, lazy := s.nextTrx, s.lazy
+	if lazy != nil && (c == s.home || lazy.readOnly) { // else it is empty, and the next one begins: no replica takes READ WRITE
+		texts = append(slices.Clip(texts), lazy.text)
 	}
 	s.nextTrx, s.lazy = nil, nil
 	for _, text := range texts {
 		if _, err := c.Query(text); err != nil {
-			var refused *wire.Error
-			if !errors.As(err, &refused) {
-				c.Broken = true
-			}
-			s.status &^= trxStatus
+			s.notStarted(c, held, lazy, err)
 			return err
 		}
 	}
 	return nil
+}
+
+// notStarted keeps a transaction open for the client whose start a server has
+// refused: only the statement has failed that was to be its first.
+func (s *session) notStarted(c *backend.Conn, held []string, lazy *lazyTrx, err error) {
+	switch {
+	case !errors.As(err, new(*wire.Error)):
+		c.Broken = true
+		s.status &^= trxStatus
+	case lazy == nil:
+		s.status &^= trxStatus
+	default:
+		c.Unclean = true // the texts before may hold for the next transaction there
+		s.nextTrx, s.lazy = held, lazy
+	}
 }
 
 // startsNoTrx tells of a statement that surely leaves the characteristics of the

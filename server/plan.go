@@ -133,7 +133,11 @@ func decideRead(c *classifier.Class, f facts) plan {
 }
 
 func decideBegin(c *classifier.Class, f facts) plan {
-	readOnly := c.Trx.ReadOnly || (f.readOnly || f.nextReadOnly) && !c.Trx.ReadWrite
+	readOnly := f.readOnly || f.nextReadOnly
+	if f.lazy { // a transaction that begins inside another one is like that
+		readOnly = f.lazyReadOnly
+	}
+	readOnly = c.Trx.ReadOnly || readOnly && !c.Trx.ReadWrite
 	if readOnly && !f.homeTrx && f.homeOnly == reasonNone && !f.homeState && !c.Is(classifier.MultiStatement) {
 		return plan{target: toReplica, reason: reasonReadOnlyTrx, begin: true}
 	}

@@ -137,6 +137,8 @@ var decisions = []decision{
 	{"READ ONLY with user variables", begin(classifier.Trx{ReadOnly: true}), facts{homeState: true}, beginAtHome},
 	{"READ ONLY in doubt", begin(classifier.Trx{ReadOnly: true}), facts{homeOnly: reasonDoubt}, beginAtHome},
 	{"READ ONLY among other statements", &classifier.Class{Kind: classifier.Begin, Flags: classifier.MultiStatement, Trx: classifier.Trx{ReadOnly: true}}, idle, beginAtHome},
+	{"WITH CONSISTENT SNAPSHOT, in READ WRITE not sent", begin(classifier.Trx{Snapshot: true}), facts{lazy: true, readOnly: true}, beginAtHome},
+	{"WITH CONSISTENT SNAPSHOT, in READ ONLY not sent", begin(classifier.Trx{Snapshot: true}), facts{lazy: true, lazyReadOnly: true}, beginThere},
 	{"READ ONLY, autocommit=0", begin(classifier.Trx{ReadOnly: true}), off, beginThere},
 
 	// In a transaction on the source all but diagnostics is at home anyway.

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -248,4 +249,40 @@ func TestDiagnosticsFollowTheLastStatement(t *testing.T) {
 	k.run("SHOW WARNINGS", "SHOW WARNINGS")
 	wantTexts(t, l.source, "SHOW WARNINGS", "SHOW WARNINGS")
 	wantTexts(t, l.r())
+}
+
+// A transaction that is READ WRITE in so many words, and empty, gives way to one on a
+// replica: a replica with super_read_only refuses to begin it.
+func TestReadOnlySnapshotAfterEmptyReadWrite(t *testing.T) {
+	l := startLab(t, 1)
+	l.r().on("START TRANSACTION READ WRITE", func(c *fakeConn, _ string) { c.fail(1290, "super-read-only") })
+	k := l.client()
+	k.run("START TRANSACTION READ WRITE", "START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY")
+	k.wantFrom("replica1", "SELECT a FROM t")
+}
+
+// A server refuses to begin what was begun for the client alone: the statement fails,
+// the transaction stays open, and what comes next is not committed by itself.
+func TestBeginRefused(t *testing.T) {
+	l := startLab(t, 1)
+	refused := true
+	l.source.on("START TRANSACTION READ WRITE", func(c *fakeConn, _ string) {
+		if refused {
+			c.fail(1290, "read-only")
+			return
+		}
+		c.status |= wire.StatusInTrans
+		c.ok()
+	})
+	k := l.client()
+	k.run("START TRANSACTION READ WRITE")
+	k.wantError(1290, "read-only", "INSERT INTO t VALUES (1)")
+	refused = false
+	if r := k.query("INSERT INTO t VALUES (2)"); r.err != nil || !r.ok.Status.Has(wire.StatusInTrans) {
+		t.Errorf("the second statement: %v, status %x", r.err, r.ok.Status)
+	}
+	k.run("ROLLBACK")
+	if got := l.source.texts(); !slices.Contains(got, "ROLLBACK") {
+		t.Errorf("the source was sent %q", got)
+	}
 }

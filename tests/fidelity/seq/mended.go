@@ -152,4 +152,10 @@ var MendedSoFar = []Mended{
 			by(1, write), by(0, t("SELECT v FROM $1.t WHERE id = LAST_INSERT_ID()"), q("SELECT LAST_INSERT_ID()")))},
 	{"PREPARE of a text with a mistake in a READ ONLY transaction that has not begun on a server",
 		by(0, q("SET transaction_read_only = 1"), begin, Step{op: opPrepare, stmt: "a", text: "INSERT INTO $1.t (id) VALUES (?", table: true}, Step{op: opPrepare, stmt: "b", text: "INSERT INTO $1.t (id) VALUES (?)", table: true}, warnings, commit)},
+	{"a READ ONLY snapshot after a READ WRITE transaction that has done nothing",
+		turns(by(0, q("START TRANSACTION READ WRITE").pin(PinTrx), q("START TRANSACTION WITH CONSISTENT SNAPSHOT, READ ONLY"), aRead, commit))},
+	{"a snapshot in a READ WRITE transaction of a READ ONLY session is READ WRITE, too",
+		turns(by(0, q("SET transaction_read_only = 1"), q("START TRANSACTION READ WRITE").pin(PinTrx), q("START TRANSACTION WITH CONSISTENT SNAPSHOT"), t("INSERT INTO $1.t (v) VALUES (5)"), back))},
+	{"warnings before the error, told again by COM_PING and COM_INIT_DB",
+		turns(by(0, q("SET sql_mode = 'NO_ZERO_DATE'"), t("INSERT INTO $1.times (id, dt) VALUES (20, '0000-00-00')"), t("INSERT INTO $1.times (id, dt) VALUES (20, '0000-00-00')"), Step{op: opPing}, initDB("$1"), warnings))},
 }
