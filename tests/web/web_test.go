@@ -58,7 +58,8 @@ func rounds(t *testing.T) int {
 // TestHelpers installs and runs them one after the other: the machine may be small.
 func TestHelpers(t *testing.T) {
 	lay(t)
-	a, b := cluster.StartCauseway(t, shared, patient), cluster.StartCauseway(t, shared, patient)
+	carried := strings.Replace(patient, "[routing]\n", "[routing]\nscope = \"carried\"\n", 1) // as the docs have it for pools with tokens
+	a, b := cluster.StartCauseway(t, shared, carried), cluster.StartCauseway(t, shared, carried)
 	balancer := startBalancer(t, a.Addr, b.Addr)
 	for _, language := range languages() {
 		t.Run(language, func(t *testing.T) {
