@@ -18,6 +18,7 @@ type field struct {
 
 // data is what a server of the store holds.
 type data struct {
+	born   string // "" until somebody looks: it was emptied
 	leases map[string]Lease
 	floor  Floor
 	names  map[string]map[string]field
@@ -32,7 +33,7 @@ func (d data) clone() data {
 	c := newData()
 	maps.Copy(c.leases, d.leases)
 	maps.Copy(c.until, d.until)
-	c.floor = d.floor
+	c.born, c.floor = d.born, d.floor
 	for name, fields := range d.names {
 		c.names[name] = maps.Clone(fields)
 	}
@@ -68,7 +69,10 @@ func newFakeServer(ahead Millis) *fakeServer {
 
 // sight is called with mu held.
 func (f *fakeServer) sight(names []string) Sight {
-	s := Sight{Life: f.life, Now: f.ahead + Millis(time.Since(f.began).Milliseconds()), Leases: maps.Clone(f.data.leases), Floor: f.data.floor, Entries: map[string][]string{}}
+	if f.data.born == "" {
+		f.data.born = newLife()
+	}
+	s := Sight{Life: f.life + "." + f.data.born, Now: f.ahead + Millis(time.Since(f.began).Milliseconds()), Leases: maps.Clone(f.data.leases), Floor: f.data.floor, Entries: map[string][]string{}}
 	for name, until := range f.data.until {
 		if until <= s.Now {
 			delete(f.data.names, name)
@@ -88,7 +92,7 @@ func (f *fakeServer) lease(o LeaseOrder) (Sight, Verdict) {
 	verdict := AllowLease(&s, &o)
 	if verdict == Done {
 		f.data.leases[o.Name] = o.Lease
-		if o.Floor.Set != "" && (f.data.floor.Life != f.life || f.data.floor.Begun < o.Floor.Begun) {
+		if o.Floor.Set != "" && (f.data.floor.Life != s.Life || f.data.floor.Begun < o.Floor.Begun) {
 			f.data.floor = o.Floor
 		}
 	}

@@ -274,7 +274,7 @@ type refusal Verdict
 func (r refusal) Error() string {
 	switch Verdict(r) {
 	case OtherLife:
-		return "the store was restarted, failed over or has evicted something"
+		return "the store was restarted, emptied, failed over or has evicted something"
 	case Late:
 		return "the store took too long"
 	case Taken:

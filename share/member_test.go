@@ -4,6 +4,7 @@ import (
 	"context"
 	"math/rand/v2"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,6 +18,8 @@ type bench struct {
 	server *fakeServer
 	ctx    context.Context
 	all    sync.WaitGroup
+
+	committed atomic.Int64 // 0: what the source has from its beginning
 }
 
 // onBench runs a test in virtual time.
@@ -32,9 +35,14 @@ func onBench(t *testing.T, test func(b *bench)) {
 }
 
 func (b *bench) start(name string) (*Member, *link) {
+	return b.startOver(name, func(l *link) Store { return l })
+}
+
+// startOver has the member ask what is laid over its way to the store.
+func (b *bench) startOver(name string, over func(*link) Store) (*Member, *link) {
 	l := &link{to: b.server, random: rand.New(rand.NewPCG(1, 2))}
-	m := New(Options{Store: l, Name: name, Members: []string{"a", "b"}, Lease: 300 * time.Millisecond, TTL: time.Minute, Timeout: 100 * time.Millisecond,
-		Source: func(context.Context) (gtid.Set, error) { return upTo(1), nil }})
+	m := New(Options{Store: over(l), Name: name, Members: []string{"a", "b"}, Lease: 300 * time.Millisecond, TTL: time.Minute, Timeout: 100 * time.Millisecond,
+		Source: func(context.Context) (gtid.Set, error) { return upTo(max(b.committed.Load(), 1)), nil }})
 	b.all.Go(func() { m.Run(b.ctx) })
 	return m, l
 }
@@ -108,6 +116,61 @@ func TestBothAreThere(t *testing.T) {
 		}
 		if st := m.State(); st.Phase != Joined || !st.Leases["a"] || !st.Leases["b"] {
 			t.Errorf("%+v", st)
+		}
+	})
+}
+
+// late is a store before which something happens when an order with a floor arrives, once.
+type late struct {
+	Store
+	first atomic.Pointer[func()]
+}
+
+func (l *late) Lease(ctx context.Context, o LeaseOrder) (Sight, Verdict, error) {
+	if o.Floor.Set != "" {
+		if first := l.first.Swap(nil); first != nil {
+			(*first)()
+		}
+	}
+	return l.Store.Lease(ctx, o)
+}
+
+// TestEmptied: the store is emptied when a new floor is under way to it. What was
+// published after the source was asked for that is in neither, so it counts for nothing.
+func TestEmptied(t *testing.T) {
+	onBench(t, func(b *bench) {
+		other, _ := b.start("a")
+		time.Sleep(5 * time.Second) // it renews its own floor at another time
+		store := &late{}
+		m, _ := b.startOver("b", func(l *link) Store { store.Store = l; return store })
+		time.Sleep(time.Second)
+		done := false
+		empty := func() {
+			b.committed.Store(7)
+			if got := b.publish(other); got != InStore {
+				t.Errorf("published: %s", got)
+			}
+			b.server.mu.Lock()
+			b.server.data, done = newData(), true
+			b.server.mu.Unlock()
+		}
+		store.first.Store(&empty)
+		trusted := 0
+		for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+			b.server.mu.Lock()
+			after := done
+			b.server.mu.Unlock()
+			need, why := m.Read(b.ctx, []string{"k"})
+			if !after || why != Trusted {
+				continue
+			}
+			if trusted++; !need.Set.Contains(only(7)) {
+				t.Errorf("a read needs %s, and 7 was acknowledged", need.Set.Line())
+				break
+			}
+		}
+		if trusted == 0 {
+			t.Error("the store was of no use afterwards")
 		}
 	})
 }

@@ -20,8 +20,8 @@ type Millis int64
 
 // Sight is what the store knew at one moment.
 type Sight struct {
-	// Life names what cannot have lost anything in silence: one run of one server
-	// as the one that takes writes, without an eviction. "": it takes no writes.
+	// Life names what cannot have lost anything in silence: one run of one server as the
+	// one that takes writes, neither emptied nor with an eviction. "": it takes no writes.
 	Life    string
 	Now     Millis
 	Leases  map[string]Lease // by the member's name

@@ -181,11 +181,15 @@ func (s *simulation) trouble(ctx context.Context, all *sync.WaitGroup) {
 			all.Go(func() { s.thaw(f) })
 		}
 		f.mu.Unlock()
-	case 5: // a server is restarted, empty or with what it had some time ago
+	case 5: // a server is emptied, or restarted, empty or with what it had some time ago
 		f.mu.Lock()
-		f.data, f.life = newData(), newLife()
-		if s.upTo(2) == 0 {
+		f.data = newData()
+		switch s.upTo(3) {
+		case 0:
 			f.data = f.copied.clone()
+			fallthrough
+		case 1:
+			f.life = newLife()
 		}
 		f.mu.Unlock()
 	case 6: // the other server takes over; not all hear of it at once

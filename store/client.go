@@ -67,8 +67,8 @@ func New(o Options) *Client {
 func (c *Client) Close() error { return c.redis.Close() }
 
 func (c *Client) keys(names ...string) []string {
-	keys := make([]string, 0, 2+len(names))
-	keys = append(keys, c.prefix+"leases", c.prefix+"floor")
+	keys := make([]string, 0, 3+len(names))
+	keys = append(keys, c.prefix+"leases", c.prefix+"floor", c.prefix+"born")
 	for _, name := range names {
 		keys = append(keys, c.prefix+"k:"+name)
 	}

@@ -62,68 +62,78 @@ func CarrierFrom(ctx context.Context) *Carrier {
 
 // session is one connection's conversation with Causeway.
 type session interface {
-	// set hands a token in. refused: Causeway takes this token never.
-	set(ctx context.Context, token string) (refused bool, err error)
+	// holds is the token that the session has surely got, "" if none is known.
+	holds() string
+	// set hands tokens in by one statement: with scope = "carried" a second one would
+	// make the session forget the first. refused: Causeway will never take one of
+	// them, and nothing has changed.
+	set(ctx context.Context, tokens []string) (refused bool, err error)
 	// get reads the session's token, "" if there is none.
 	get(ctx context.Context) (string, error)
 }
 
-// handIn makes the session of a connection need the carrier's token. holds is
-// the token that this session got last, and the result is what it has now.
-func (c *Carrier) handIn(ctx context.Context, s session, holds string) (string, error) {
+// handIn makes the session of a connection need the carrier's tokens. If they are
+// several one takes their place.
+func (c *Carrier) handIn(ctx context.Context, s session) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.handInLocked(ctx, s, holds)
+	return c.handInLocked(ctx, s)
 }
 
-func (c *Carrier) handInLocked(ctx context.Context, s session, holds string) (string, error) {
-	if len(c.tokens) == 0 || len(c.tokens) == 1 && c.tokens[0] == holds {
-		return holds, nil
+func (c *Carrier) handInLocked(ctx context.Context, s session) error {
+	if len(c.tokens) == 0 || len(c.tokens) == 1 && c.tokens[0] == s.holds() {
+		return nil
 	}
-	taken := make([]string, 0, len(c.tokens))
-	for _, t := range c.tokens {
-		refused, err := s.set(ctx, t)
-		switch {
-		case err == nil:
-			taken = append(taken, t)
-		case !refused:
-			return "", err
-		default:
-			c.logger.WarnContext(ctx, "causeway refused a token; the request goes on without it", "error", err)
-			c.changed = true
-		}
+	if err := c.setAll(ctx, s); err != nil || len(c.tokens) < 2 {
+		return err
 	}
-	c.tokens = taken
-	switch len(taken) {
-	case 0:
-		return holds, nil
-	case 1:
-		return taken[0], nil
-	}
-	return c.learnLocked(ctx, s)
-}
-
-// learn takes the session's token after a commit. Another connection of the same
-// request may have committed meanwhile: its token is handed in first, so that
-// the answer covers both.
-func (c *Carrier) learn(ctx context.Context, s session, holds string) (string, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if _, err := c.handInLocked(ctx, s, holds); err != nil {
-		return "", err
-	}
-	return c.learnLocked(ctx, s)
-}
-
-func (c *Carrier) learnLocked(ctx context.Context, s session) (string, error) {
 	token, err := s.get(ctx)
-	if err != nil || !plausible(token) {
-		return "", err
-	}
-	if len(c.tokens) != 1 || c.tokens[0] != token {
+	if err == nil && plausible(token) {
 		c.tokens, c.changed = []string{token}, true
 	}
-	return token, nil
+	return err
+}
+
+// setAll hands all tokens in, and drops those that Causeway refuses.
+func (c *Carrier) setAll(ctx context.Context, s session) error {
+	refused, err := s.set(ctx, c.tokens)
+	if !refused {
+		return err
+	}
+	var taken []string
+	if len(c.tokens) > 1 {
+		for _, t := range c.tokens { // each beside those that were taken
+			refused, err := s.set(ctx, append(taken, t))
+			switch {
+			case err == nil:
+				taken = append(taken, t)
+			case !refused:
+				return err
+			}
+		}
+	}
+	c.logger.WarnContext(ctx, "causeway refused a token; the request goes on without it", "error", err)
+	c.tokens, c.changed = taken, true
+	return nil
+}
+
+// learn takes the session's token after a commit. It is read before another's is
+// handed in, for which the session may forget it. Another connection of the same
+// request may have committed meanwhile: then one token for both takes their place.
+func (c *Carrier) learn(ctx context.Context, s session) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	before := s.holds()
+	token, err := s.get(ctx)
+	if err != nil || !plausible(token) {
+		return err
+	}
+	tokens := slices.DeleteFunc(slices.Clone(c.tokens), func(t string) bool { return t == before || t == token }) // it covers both
+	tokens = append(tokens, token)
+	c.changed = c.changed || !slices.Equal(tokens, c.tokens)
+	c.tokens = tokens
+	_ = c.handInLocked(ctx, s) // those that cannot be merged now stay several
+	return nil
 }
 
 // maxToken is far above what Causeway makes: it bounds its tokens.

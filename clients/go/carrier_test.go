@@ -146,10 +146,10 @@ func TestPooledConnection(t *testing.T) {
 
 // TestTwoTokens: a browser that got two at once hands both in, and has one then.
 func TestTwoTokens(t *testing.T) {
-	f := &fake{}
+	f := &fake{carried: true}
 	ctx, carrier := withToken(t, "g:a", "g:b", "g:a")
 	open(t, f).QueryRowContext(ctx, "SELECT 1").Scan(new(any))
-	wantLog(t, f, "1: SET @causeway_token = 'g:a'", "1: SET @causeway_token = 'g:b'", "1: SELECT @causeway_token", "1: SELECT 1")
+	wantLog(t, f, "1: SET @causeway_token = 'g:a', @causeway_token = 'g:b'", "1: SELECT @causeway_token", "1: SELECT 1")
 	wantTokens(t, carrier, true, "g:a,b")
 }
 
@@ -157,7 +157,7 @@ func TestTwoTokens(t *testing.T) {
 // covers them all.
 func TestParallelCommits(t *testing.T) {
 	const n = 9
-	f := &fake{}
+	f := &fake{carried: true}
 	db := open(t, f)
 	ctx, carrier := withToken(t)
 	var wg sync.WaitGroup
@@ -174,13 +174,79 @@ func TestParallelCommits(t *testing.T) {
 	wantTokens(t, carrier, true, "g:1,2,3,4,5,6,7,8,9")
 }
 
+// TestTurnsOfTwoConnections: each commits when the other one has, of which its
+// session does not know yet. None forgets its own commit.
+func TestTurnsOfTwoConnections(t *testing.T) {
+	for _, carried := range []bool{false, true} {
+		f := &fake{carried: carried}
+		db := open(t, f)
+		ctx, carrier := withToken(t, "g:z")
+		var txs []*sql.Tx
+		for range 2 {
+			tx, err := db.BeginTx(ctx, nil)
+			must(t, err)
+			_, err = tx.ExecContext(ctx, "INSERT 1")
+			must(t, err)
+			txs = append(txs, tx)
+		}
+		for _, tx := range txs {
+			must(t, tx.Commit())
+		}
+		wantTokens(t, carrier, true, "g:1,2,z")
+	}
+}
+
+// TestMergeFails: what Causeway cannot check now is kept beside the commit's token, and
+// the next connection merges them.
+func TestMergeFails(t *testing.T) {
+	f := &fake{carried: true, later: "g:1"}
+	db := sql.OpenDB(Connector(f))
+	defer db.Close()
+	ctx, carrier := withToken(t)
+	a, err := db.BeginTx(ctx, nil)
+	must(t, err)
+	_, err = a.ExecContext(ctx, "INSERT 1")
+	must(t, err)
+	b, err := db.BeginTx(ctx, nil)
+	must(t, err)
+	_, err = b.ExecContext(ctx, "INSERT 1")
+	must(t, err)
+	must(t, a.Commit())
+	must(t, b.Commit())
+	wantTokens(t, carrier, true, "g:1", "g:2")
+	f.later = ""
+	must(t, db.QueryRowContext(ctx, "SELECT 1").Scan(new(any)))
+	wantTokens(t, carrier, true, "g:1,2")
+}
+
+// TestHandInFailsHalfway: what the session forgot for the first tokens it is not
+// taken to have still.
+func TestHandInFailsHalfway(t *testing.T) {
+	f := &fake{carried: true, refuses: "g:forged"}
+	db := sql.OpenDB(Connector(f))
+	defer db.Close()
+	db.SetMaxOpenConns(1)
+	old, _ := withToken(t, "g:old")
+	must(t, db.QueryRowContext(old, "SELECT 1").Scan(new(any)))
+	f.later = "g:b"
+	bad, _ := withToken(t, "g:forged", "g:a", "g:b")
+	if err := db.QueryRowContext(bad, "SELECT 2").Scan(new(any)); !errors.Is(err, errLater) {
+		t.Errorf("error %v", err)
+	}
+	f.statements()
+	old, _ = withToken(t, "g:old")
+	must(t, db.QueryRowContext(old, "SELECT 3").Scan(new(any)))
+	wantLog(t, f, "1: SET @causeway_token = 'g:old'", "1: SELECT 3")
+}
+
 // TestRefusedToken: the request goes on without it, and the cookie has to go.
 func TestRefusedToken(t *testing.T) {
 	f := &fake{refuses: "g:forged"}
 	ctx, carrier := withToken(t, "g:forged", "g:good")
 	db := open(t, f)
 	db.QueryRowContext(ctx, "SELECT 1").Scan(new(any))
-	wantLog(t, f, "1: SET @causeway_token = 'g:forged'", "1: SET @causeway_token = 'g:good'", "1: SELECT 1")
+	wantLog(t, f, "1: SET @causeway_token = 'g:forged', @causeway_token = 'g:good'",
+		"1: SET @causeway_token = 'g:forged'", "1: SET @causeway_token = 'g:good'", "1: SELECT 1")
 	wantTokens(t, carrier, true, "g:good")
 }
 

@@ -14,10 +14,8 @@ import (
 // uses it at a time.
 type conn struct {
 	driver.Conn
-	// holds is the token that the session behind the connection has surely got.
-	// It stays with the session: a token only grows.
-	holds string
-	inTx  bool // a driver.Tx is open
+	held string // the token that the session behind the connection has surely got, with what it has written since
+	inTx bool   // a driver.Tx is open
 	// committedInside: a statement of the transaction committed, as DDL does; a rollback does not undo that.
 	committedInside bool
 	dead            bool // a statement of ours was left without an answer
@@ -34,9 +32,8 @@ func (c *conn) before(ctx context.Context) error {
 	if carrier == nil || c.inTx {
 		return nil
 	}
-	holds, err := carrier.handIn(ctx, c, c.holds)
+	err := carrier.handIn(ctx, c)
 	if err == nil {
-		c.holds = holds
 		return nil
 	}
 	if _, gone := c.get(ctx); gone == nil { // Causeway's own word, such as that the source cannot be asked now
@@ -58,20 +55,28 @@ func (c *conn) after(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), askLimit)
 	defer cancel()
-	holds, err := carrier.learn(ctx, c, c.holds)
-	if err != nil {
+	if err := carrier.learn(ctx, c); err != nil {
 		c.dead = true
 		carrier.logger.WarnContext(ctx, "the causeway token of a write is lost with its connection; the user's next page may not show it", "error", err)
-		return
 	}
-	c.holds = holds
 }
+
+// holds is session's.
+func (c *conn) holds() string { return c.held }
 
 // set is session's. What Causeway will never take it says so of; any other error
 // must not let a read pass without its token.
-func (c *conn) set(ctx context.Context, token string) (refused bool, err error) {
-	_, err = c.exec(ctx, "SET @causeway_token = '"+token+"'", nil)
-	return err != nil && (strings.Contains(err.Error(), "drop it and go on without") || strings.Contains(err.Error(), "the token cannot be taken")), err
+func (c *conn) set(ctx context.Context, tokens []string) (refused bool, err error) {
+	_, err = c.exec(ctx, "SET @causeway_token = '"+strings.Join(tokens, "', @causeway_token = '")+"'", nil)
+	switch {
+	case err == nil && len(tokens) == 1:
+		c.held = tokens[0]
+	case err != nil && (strings.Contains(err.Error(), "drop it and go on without") || strings.Contains(err.Error(), "the token cannot be taken")):
+		return true, err
+	default:
+		c.held = ""
+	}
+	return false, err
 }
 
 // get is session's.
@@ -95,6 +100,7 @@ func (c *conn) get(ctx context.Context) (string, error) {
 	if err := rows.Next(row); err != nil && !errors.Is(err, io.EOF) {
 		return "", err
 	}
+	c.held = token
 	return token, nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -25,9 +26,12 @@ const (
 	partSize     = 3500
 	// maxParts keeps all cookies within the 8 KB that web servers take as one header line.
 	maxParts = 2
-	// maxCookies is how many cookies of a request are looked at.
-	maxCookies = 16
-	idLength   = 12
+	// maxCookies is how many cookies of a request are looked at, more than 8 KB hold;
+	// of still more the newest, which browsers send last.
+	maxCookies = 128
+	// maxEnded is how many a response ends, so that its headers stay small; the next ends more.
+	maxEnded = 32
+	idLength = 12
 )
 
 func tokenID(token string) string {
@@ -75,12 +79,10 @@ type parsed struct {
 
 func parseCookies(cookies []*http.Cookie) parsed {
 	var p parsed
+	cookies = slices.DeleteFunc(cookies, func(c *http.Cookie) bool { return !strings.HasPrefix(c.Name, cookiePrefix) })
 	var ids []string
 	parts := map[string][]string{} // by id
-	for _, c := range cookies {
-		if !strings.HasPrefix(c.Name, cookiePrefix) || len(p.names) == maxCookies {
-			continue
-		}
+	for _, c := range cookies[max(0, len(cookies)-maxCookies):] {
 		p.names = append(p.names, c.Name)
 		id, i, n, ok := parseName(c.Name)
 		if !ok {

@@ -23,6 +23,7 @@ type fake struct {
 	dies    string   // a statement with this start ends its connection, once
 	later   string   // so does this one, for a while
 	refuses string   // this token is answered by an error
+	carried bool     // scope = "carried": other tokens make a session forget what it had
 }
 
 func (f *fake) Connect(context.Context) (driver.Conn, error) {
@@ -47,6 +48,7 @@ type fakeConn struct {
 	f      *fake
 	id     int
 	has    map[string]bool
+	last   string // what was handed in last
 	wrote  bool
 	inTx   bool
 	closed bool
@@ -86,16 +88,7 @@ func (c *fakeConn) run(query string) error {
 	token, isSet := strings.CutPrefix(query, "SET @causeway_token = '")
 	switch {
 	case isSet:
-		token = strings.TrimSuffix(token, "'")
-		if token == c.f.refuses {
-			return errRefused
-		}
-		if token == c.f.later {
-			return errLater
-		}
-		for _, n := range strings.Split(strings.TrimPrefix(token, "g:"), ",") {
-			c.has[n] = true
-		}
+		return c.take(strings.Split(strings.TrimSuffix(token, "'"), "', @causeway_token = '"))
 	case query == "COMMIT" && c.wrote, !c.inTx && (strings.HasPrefix(query, "INSERT") || strings.HasPrefix(query, "CALL")), strings.HasPrefix(query, "ALTER"):
 		c.f.commits++
 		c.has[fmt.Sprint(c.f.commits)] = true
@@ -104,6 +97,27 @@ func (c *fakeConn) run(query string) error {
 		c.wrote = true
 	case query == "FAIL":
 		return errServer
+	}
+	return nil
+}
+
+// take has all tokens of one SET, or changes nothing.
+func (c *fakeConn) take(tokens []string) error {
+	if c.f.refuses != "" && slices.Contains(tokens, c.f.refuses) {
+		return errRefused
+	}
+	if c.f.later != "" && slices.Contains(tokens, c.f.later) {
+		return errLater
+	}
+	last := strings.Join(tokens, " ")
+	if c.f.carried && last != c.last {
+		c.has = map[string]bool{}
+	}
+	c.last = last
+	for _, token := range tokens {
+		for _, n := range strings.Split(strings.TrimPrefix(token, "g:"), ",") {
+			c.has[n] = true
+		}
 	}
 	return nil
 }

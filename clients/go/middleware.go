@@ -3,6 +3,7 @@ package causeway
 import (
 	"log/slog"
 	"net/http"
+	"slices"
 	"time"
 )
 
@@ -41,13 +42,13 @@ func Middleware(next http.Handler, o Options) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		in := parseCookies(r.Cookies())
 		if o.Header != "" {
-			in.tokens = append(in.tokens, r.Header.Get(o.Header))
+			in.tokens = append(in.tokens, r.Header.Values(o.Header)...)
 		}
 		c := NewCarrier(in.tokens...)
 		c.logger, c.changed = o.Logger, c.changed || in.broken
 		cw := &writer{ResponseWriter: w, options: &o, carrier: c, names: in.names}
+		defer cw.finish(r) // after a panic too: somebody above may answer in the handler's place
 		next.ServeHTTP(cw, r.WithContext(WithCarrier(r.Context(), c)))
-		cw.finish(r)
 	})
 }
 
@@ -60,7 +61,7 @@ func (o *Options) setToken(h http.Header, c *Carrier, names []string) {
 	kept := map[string]bool{}
 	for _, token := range c.Tokens() {
 		if o.Header != "" {
-			h.Set(o.Header, token)
+			h.Add(o.Header, token)
 		}
 		cookies := encode(token)
 		if cookies == nil {
@@ -71,10 +72,9 @@ func (o *Options) setToken(h http.Header, c *Carrier, names []string) {
 			h.Add("Set-Cookie", o.cookie(nv[0], nv[1], int(o.MaxAge.Seconds())))
 		}
 	}
-	for _, name := range names {
-		if !kept[name] {
-			h.Add("Set-Cookie", o.cookie(name, "", -1))
-		}
+	names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return kept[name] })
+	for _, name := range names[:min(len(names), maxEnded)] {
+		h.Add("Set-Cookie", o.cookie(name, "", -1))
 	}
 }
 

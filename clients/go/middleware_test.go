@@ -148,6 +148,43 @@ func TestCrossingResponses(t *testing.T) {
 	}
 }
 
+// TestManyCookies: of very many the newest count, and a response ends few, so that its
+// headers stay small.
+func TestManyCookies(t *testing.T) {
+	header := ""
+	for i := range maxCookies + 9 {
+		nv := encode(fmt.Sprintf("g:%03d", i))[0]
+		header += nv[0] + "=" + nv[1] + ";"
+	}
+	s := start(t, Options{})
+	resp, body := s.do("GET", "/", "Cookie", header)
+	if !strings.HasPrefix(body, "g:009,") || !strings.HasSuffix(body, ",136") || strings.Count(body, ",") != maxCookies-1 {
+		t.Errorf("the request had %q", body)
+	}
+	if n := len(resp.Cookies()); n != 1+maxEnded {
+		t.Errorf("%d cookies in the response", n)
+	}
+}
+
+// TestPanic: what was committed before has its cookie if somebody above answers.
+func TestPanic(t *testing.T) {
+	f := &fake{}
+	db := open(t, f)
+	h := Middleware(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		_, err := db.ExecContext(r.Context(), "INSERT 1")
+		must(t, err)
+		panic("no page")
+	}), Options{})
+	w := httptest.NewRecorder()
+	func() {
+		defer func() { _ = recover() }()
+		h.ServeHTTP(w, httptest.NewRequest("POST", "/", nil))
+	}()
+	if got := w.Header()["Set-Cookie"]; len(got) != 1 {
+		t.Errorf("cookies %q", got)
+	}
+}
+
 // TestBadCookies: none reaches the server, and the browser is told to forget them.
 func TestBadCookies(t *testing.T) {
 	sql := "'; DROP TABLE t"

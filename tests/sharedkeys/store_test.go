@@ -129,6 +129,24 @@ func TestEvictionIsAnotherLife(t *testing.T) {
 	}
 }
 
+// TestEmptiedIsAnotherLife: what was under way to a store when it was emptied counts for nothing.
+func TestEmptiedIsAnotherLife(t *testing.T) {
+	r := redis.Start(t)
+	c := client(t, store.Options{Addrs: []string{r.Addr}})
+	admin := goredis.NewClient(&goredis.Options{Addr: r.Addr})
+	defer admin.Close()
+	s := look(t, c)
+	end := s.Now + 600_000
+	floor := share.Floor{Life: s.Life, Begun: s.Now, Until: end, Set: "x:1"}
+	wantVerdict(t, "a lease", lease(t, c, s.Life, procA, end, share.Floor{}), share.Done)
+	check.Must(t, admin.FlushAll(t.Context()).Err())
+	wantVerdict(t, "a floor from before", lease(t, c, s.Life, procA, end, floor), share.OtherLife)
+	wantVerdict(t, "a publication from before", publish(t, c, s.Life, procA, 1, "x:1"), share.OtherLife)
+	if now := look(t, c); now.Life == s.Life || now.Life == "" || now.Life != look(t, c).Life || len(now.Leases) > 0 || now.Floor.Set != "" {
+		t.Errorf("it was %s, and shows %+v", s.Life, now)
+	}
+}
+
 // TestCluster: all keys of a script are on one node.
 func TestCluster(t *testing.T) {
 	r := redis.Start(t, "--cluster-enabled", "yes")

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/gtid"
 	"causeway/tests/check"
 	"causeway/tests/cluster"
 	"causeway/tests/rig"
@@ -58,7 +60,8 @@ func rounds(t *testing.T) int {
 // TestHelpers installs and runs them one after the other: the machine may be small.
 func TestHelpers(t *testing.T) {
 	lay(t)
-	a, b := cluster.StartCauseway(t, shared, patient), cluster.StartCauseway(t, shared, patient)
+	carried := strings.Replace(patient, "[routing]\n", "[routing]\nscope = \"carried\"\n", 1) // as the docs have it for pools with tokens
+	a, b := cluster.StartCauseway(t, shared, carried), cluster.StartCauseway(t, shared, carried)
 	balancer := startBalancer(t, a.Addr, b.Addr)
 	for _, language := range languages() {
 		t.Run(language, func(t *testing.T) {
@@ -190,19 +193,29 @@ func atOnce(t *testing.T, s *site) {
 		second, err := b.post(t.Context(), "second tab", hows[i%2])
 		check.Must(t, err)
 		a.take(t, b)
-		if n := len(a.tokens(t)); n != 2 {
-			t.Fatalf("%d cookies after two responses", n)
+		both := a.tokens(t)
+		if len(both) != 2 {
+			t.Fatalf("%d cookies after two responses", len(both))
 		}
 		for _, to := range []string{first.to, second.to, first.to} {
 			read, err := a.do(t.Context(), to, nil)
 			if err != nil || read.status != http.StatusOK {
 				t.Errorf("%s: status %d, %v", to, read.status, err)
 			}
-			if n := len(a.tokens(t)); n != 1 {
-				t.Errorf("%d cookies after a request that brought two", n)
+			if one := a.tokens(t); len(one) != 1 || !named(one[0]).Contains(named(both[0]).Union(named(both[1]))) {
+				t.Errorf("after a request that brought %v: %v", both, one)
 			}
 		}
 	}
+}
+
+// named are the transactions that a cookie names.
+func named(c *http.Cookie) gtid.Set {
+	text, err := url.PathUnescape(c.Value)
+	if err != nil {
+		panic("BUG: " + err.Error())
+	}
+	return gtid.MustParse(text)
 }
 
 // replicasServe: who carries a token is served by replicas once they have his

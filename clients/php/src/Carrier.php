@@ -14,6 +14,8 @@ final class Carrier
 {
     /** Far above what Causeway makes: it bounds its tokens. */
     private const MAX_TOKEN = 16384;
+    /** MySQL's errors of a connection that will never answer again: gone away, lost. */
+    private const GONE = [2006, 2013];
 
     private static ?self $current = null;
 
@@ -87,23 +89,56 @@ final class Carrier
         ($this->log)('causeway: ' . $message);
     }
 
-    /** Makes a session need the token. What other connections committed meanwhile is part of it. */
+    /** Makes a session need the tokens; if they are several one takes their place. What other connections committed meanwhile is part of it. */
     public function handIn(Session $session): void
     {
         $this->settle($session);
-        $taken = [];
-        foreach ($this->tokens as $token) {
-            if ($session->setToken($token)) {
-                $taken[] = $token;
-            } else {
-                $this->changed = true;
-                $this->log('a token was refused; the request goes on without it');
+        if (!$this->has($session)) {
+            $this->settleOne($session); // for another's token it may forget its own
+            $this->merge($session);
+        }
+    }
+
+    private function has(Session $session): bool
+    {
+        return $this->tokens === [] || $this->tokens === [$session->holds()];
+    }
+
+    private function merge(Session $session): void
+    {
+        if ($this->has($session)) {
+            return;
+        }
+        $this->setAll($session);
+        if (count($this->tokens) > 1) {
+            $token = $session->getToken();
+            if (self::plausible($token)) {
+                $this->replace([$token]);
             }
         }
-        $this->tokens = $taken;
-        if (count($taken) > 1) {
-            $this->learn($session);
+    }
+
+    /** Hands all tokens in, and drops those that Causeway refuses. */
+    private function setAll(Session $session): void
+    {
+        if ($session->setTokens($this->tokens)) {
+            return;
         }
+        $taken = [];
+        foreach (count($this->tokens) > 1 ? $this->tokens : [] as $token) { // each beside those that were taken
+            if ($session->setTokens([...$taken, $token])) {
+                $taken[] = $token;
+            }
+        }
+        $this->log('a token was refused; the request goes on without it');
+        $this->replace($taken);
+    }
+
+    /** @param string[] $by */
+    private function replace(array $by): void
+    {
+        $this->changed = $this->changed || $this->tokens !== $by;
+        $this->tokens = $by;
     }
 
     /** Says that a session may have committed: its token is read when somebody needs it. */
@@ -126,30 +161,43 @@ final class Carrier
         }
     }
 
-    /** Reads the token of a session that owes it. It cannot fail: the commit is done. */
+    /**
+     * Reads the token of a session that owes it. It cannot fail: the commit is done.
+     * A connection that cannot answer now, as one that streams rows, is asked again.
+     */
     public function settleOne(Session $session): void
     {
         if (!isset($this->owing[$session])) {
             return;
         }
-        unset($this->owing[$session]);
         try {
-            // Another connection may have committed meanwhile: the answer must cover both.
-            foreach ($this->tokens as $token) {
-                $session->setToken($token);
-            }
             $this->learn($session);
+            unset($this->owing[$session]);
         } catch (\PDOException $e) {
-            $this->log('the token of a write is lost, the user\'s next page may not show it: ' . $e->getMessage());
+            $this->log('the token of a write cannot be read; other connections and the user\'s next page may not show it: ' . $e->getMessage());
+            if (in_array($e->errorInfo[1] ?? 0, self::GONE, true)) {
+                unset($this->owing[$session]);
+            }
         }
     }
 
+    /**
+     * Takes a session's token. It is read before another's is handed in, for which
+     * the session may forget it. Another connection may have committed meanwhile:
+     * then one token for both takes their place.
+     */
     private function learn(Session $session): void
     {
+        $before = $session->holds();
         $token = $session->getToken();
-        if (self::plausible($token) && $this->tokens !== [$token]) {
-            $this->tokens = [$token];
-            $this->changed = true;
+        if (!self::plausible($token)) {
+            return;
+        }
+        $this->replace([...array_diff($this->tokens, [$before, $token]), $token]); // it covers both
+        try {
+            $this->merge($session);
+        } catch (\PDOException $e) {
+            // Those that cannot be merged now stay several.
         }
     }
 

@@ -19,7 +19,10 @@ final class Cookies
     private const PREFIX = 'causeway-';
     private const PART = 3500;
     private const MAX_PARTS = 2;
-    private const MAX_COOKIES = 16;
+    /** How many cookies of a request are looked at, more than 8 KB hold; of still more the newest, which browsers send last. */
+    public const MAX_COOKIES = 128;
+    /** How many a response ends, so that its headers stay small; the next ends more. */
+    public const MAX_ENDED = 32;
     private const ID = 12;
 
     /** @var string[] names of the request's cookies that are ours, good or not */
@@ -40,11 +43,8 @@ final class Cookies
     {
         $parts = [];
         $broken = false;
-        foreach ($cookies as $name => $value) {
-            $name = (string) $name;
-            if (strncmp($name, self::PREFIX, strlen(self::PREFIX)) !== 0 || count($this->names) === self::MAX_COOKIES) {
-                continue;
-            }
+        $ours = array_filter($cookies, fn ($name) => strncmp((string) $name, self::PREFIX, strlen(self::PREFIX)) === 0, ARRAY_FILTER_USE_KEY);
+        foreach (array_slice($ours, -self::MAX_COOKIES, null, true) as $name => $value) {
             $this->names[] = $name;
             if (is_string($value) && preg_match('/\Acauseway-([0-9a-f]{12})-([12])-([12])\z/', $name, $m) && $m[2] <= $m[3]) {
                 $parts[$m[1]][(int) $m[2]] = $value;
@@ -91,10 +91,9 @@ final class Cookies
                 $headers[] = $this->header($name, $value, $this->options['max_age']);
             }
         }
-        foreach ($this->names as $name) {
-            if (!isset($kept[$name]) && preg_match('/\A[A-Za-z0-9-]+\z/', $name)) {
-                $headers[] = $this->header($name, '', 0);
-            }
+        $ended = array_filter($this->names, fn ($name) => !isset($kept[$name]) && preg_match('/\A[A-Za-z0-9-]+\z/', $name));
+        foreach (array_slice($ended, 0, self::MAX_ENDED) as $name) {
+            $headers[] = $this->header($name, '', 0);
         }
         return $headers;
     }

@@ -14,7 +14,7 @@ namespace Causeway;
  */
 class PDO extends \PDO implements Session
 {
-    /** The token that this connection's session has surely got. */
+    /** The token that this connection's session has surely got, with what it has written since. */
     private string $holds = '';
     private bool $readOnly = false;
     private bool $persistent;
@@ -124,21 +124,24 @@ class PDO extends \PDO implements Session
         }
     }
 
-    public function setToken(string $token): bool
+    public function holds(): string
     {
-        if ($token === $this->holds) {
-            return true;
-        }
+        return $this->holds;
+    }
+
+    public function setTokens(array $tokens): bool
+    {
         try {
-            $this->own(fn () => parent::exec("SET @causeway_token = '$token'"));
+            $this->own(fn () => parent::exec("SET @causeway_token = '" . implode("', @causeway_token = '", $tokens) . "'"));
         } catch (\PDOException $e) {
             // What Causeway will never take it says so of; any other error must not let a read pass without its token.
             if (preg_match('/drop it and go on without|the token cannot be taken/', $e->getMessage())) {
                 return false;
             }
+            $this->holds = '';
             throw $e;
         }
-        $this->holds = $token;
+        $this->holds = count($tokens) === 1 ? $tokens[0] : '';
         return true;
     }
 

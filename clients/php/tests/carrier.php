@@ -43,15 +43,47 @@ test('what one connection commits the other one needs', function () {
 
 test('several tokens become one', function () {
     $c = new Carrier(['g:a', 'g:b', 'g:a']);
-    $c->handIn(new FakeSession());
+    $s = new FakeSession(carried: true);
+    $c->handIn($s);
     same([['g:a,b'], true], [$c->tokens(), $c->changed()]);
+    same(['set g:a g:b', 'get'], $s->log);
+});
+
+test('two connections in turn forget no commit', function () {
+    foreach ([false, true] as $carried) {
+        $c = new Carrier(['g:z']);
+        [$a, $b] = [new FakeSession(carried: $carried), new FakeSession(carried: $carried)];
+        $c->handIn($a);
+        $c->handIn($b); // both know of z only
+        $a->commit('a');
+        $c->owe($a);
+        $b->commit('b');
+        $c->owe($b);
+        $c->handIn($a); // it owes its own, and is handed the other's
+        $b->commit('c');
+        $c->owe($b);
+        same(['g:a,b,c,z'], $c->tokens());
+    }
+});
+
+test('a connection that streams rows is asked again', function () {
+    $c = new Carrier([], fn () => null);
+    $s = new FakeSession();
+    $s->commit('a');
+    $c->owe($s);
+    $s->busy = true;
+    same([], $c->tokens());
+    $s->busy = false;
+    same(['g:a'], $c->tokens());
 });
 
 test('a refused token stops nobody and is forgotten', function () {
     $log = [];
     $c = new Carrier(['g:forged', 'g:b'], function (string $m) use (&$log) { $log[] = $m; });
-    $c->handIn(new FakeSession('g:forged'));
+    $s = new FakeSession('g:forged');
+    $c->handIn($s);
     same([['g:b'], true, 1], [$c->tokens(), $c->changed(), count($log)]);
+    same(['set g:forged g:b', 'set g:forged', 'set g:b'], $s->log);
 });
 
 test('a connection that is gone loses its token, which is logged', function () {

@@ -62,6 +62,18 @@ test('two responses that cross: both cookies become one', function () {
     same(3, count($cookies->headers($c)));
 });
 
+test('of very many the newest count', function () {
+    $list = [];
+    for ($i = 0; $i < Cookies::MAX_COOKIES + 9; $i++) {
+        $list += Cookies::encode("g:$i");
+    }
+    $cookies = new Cookies();
+    $c = $cookies->carrier(decoded($list));
+    same([Cookies::MAX_COOKIES, 'g:136'], [count($c->tokens()), $c->tokens()[Cookies::MAX_COOKIES - 1]]);
+    $c->handIn(new FakeSession());
+    same(1 + Cookies::MAX_ENDED, count($cookies->headers($c)));
+});
+
 test('bad cookies are forgotten', function () {
     $good = 'causeway-' . substr(hash('sha256', 'g:a'), 0, 12);
     foreach (["causeway-", "$good-0-1", "$good-2-1", "$good-1-3", 'causeway-123456789012-1-1'] as $name) {

@@ -30,10 +30,13 @@ function same(mixed $want, mixed $got): void
 final class FakeSession implements Session
 {
     public array $log = [];
+    public bool $busy = false; // it streams rows
     private array $has = [];
-    private string $last = '';
+    private array $last = []; // what was handed in
+    private string $holds = '';
 
-    public function __construct(private string $refuses = '', public bool $gone = false)
+    /** @param bool $carried scope = "carried": other tokens make the session forget what it had */
+    public function __construct(private string $refuses = '', public bool $gone = false, private bool $carried = false)
     {
     }
 
@@ -42,17 +45,25 @@ final class FakeSession implements Session
         $this->has[] = $letter;
     }
 
-    public function setToken(string $token): bool
+    public function holds(): string
     {
-        if ($token === $this->last) {
-            return true;
-        }
-        $this->check("set $token");
-        if ($token === $this->refuses) {
+        return $this->holds;
+    }
+
+    public function setTokens(array $tokens): bool
+    {
+        $this->check('set ' . implode(' ', $tokens));
+        if (in_array($this->refuses, $tokens, true)) {
             return false;
         }
-        $this->has = array_merge($this->has, explode(',', substr($token, 2)));
-        $this->last = $token;
+        if ($this->carried && $tokens !== $this->last) {
+            $this->has = [];
+        }
+        $this->last = $tokens;
+        foreach ($tokens as $token) {
+            $this->has = array_merge($this->has, explode(',', substr($token, 2)));
+        }
+        $this->holds = count($tokens) === 1 ? $tokens[0] : '';
         return true;
     }
 
@@ -61,13 +72,15 @@ final class FakeSession implements Session
         $this->check('get');
         $this->has = array_unique($this->has);
         sort($this->has);
-        return $this->last = $this->has === [] ? '' : 'g:' . implode(',', $this->has);
+        return $this->holds = $this->has === [] ? '' : 'g:' . implode(',', $this->has);
     }
 
     private function check(string $what): void
     {
-        if ($this->gone) {
-            throw new PDOException('server has gone away');
+        if ($this->gone || $this->busy) {
+            $e = new PDOException('no');
+            $e->errorInfo = ['HY000', $this->gone ? 2006 : 2014, 'no'];
+            throw $e;
         }
         $this->log[] = $what;
     }

@@ -111,6 +111,16 @@ test('without a carrier nothing is added', function () {
     same(null, $pdo->query('SELECT @causeway_token')->fetchColumn());
 });
 
+test('a token that is asked for while rows are streamed is read later', function () {
+    [$c, $pdo] = entered([], [PDO::MYSQL_ATTR_USE_BUFFERED_QUERY => false]);
+    $pdo->exec(WRITE);
+    $s = $pdo->query('SELECT 1 UNION SELECT 2');
+    same(1, (int) $s->fetchColumn());
+    same([], $c->tokens());
+    $s->closeCursor();
+    same(['g:new'], $c->tokens());
+});
+
 test('a result that is read row by row', function () {
     [$c, $pdo] = entered(['g:old'], [PDO::MYSQL_ATTR_USE_BUFFERED_QUERY => false]);
     $pdo->exec(WRITE);

@@ -89,22 +89,51 @@ public final class Carrier {
         changed = true;
     }
 
-    /** Makes a session need the token. What other connections committed meanwhile is part of it. */
+    /** Makes a session need the tokens; if they are several one takes their place. What other connections committed meanwhile is part of it. */
     synchronized void handIn(Session session) throws SQLException {
         settleOthers(session);
-        List<String> taken = new ArrayList<>();
-        for (String token : tokens) {
-            if (session.setToken(token)) {
-                taken.add(token);
-            } else {
-                changed = true;
-                LOG.warn("Causeway refused a token; the request goes on without it");
+        if (!has(session)) {
+            settle(session); // for another's token it may forget its own
+            merge(session);
+        }
+    }
+
+    private boolean has(Session session) {
+        return tokens.isEmpty() || tokens.equals(List.of(session.holds()));
+    }
+
+    private void merge(Session session) throws SQLException {
+        if (has(session)) {
+            return;
+        }
+        setAll(session);
+        if (tokens.size() > 1) {
+            String token = session.getToken();
+            if (PLAUSIBLE.matcher(token).matches()) {
+                replace(List.of(token));
             }
         }
-        tokens = taken;
-        if (taken.size() > 1) {
-            learn(session);
+    }
+
+    /** Hands all tokens in, and drops those that Causeway refuses. */
+    private void setAll(Session session) throws SQLException {
+        if (session.setTokens(tokens)) {
+            return;
         }
+        List<String> taken = new ArrayList<>();
+        for (String token : tokens.size() > 1 ? tokens : List.<String>of()) { // each beside those that were taken
+            taken.add(token);
+            if (!session.setTokens(taken)) {
+                taken.remove(token);
+            }
+        }
+        LOG.warn("Causeway refused a token; the request goes on without it");
+        replace(taken);
+    }
+
+    private void replace(List<String> by) {
+        changed |= !tokens.equals(by);
+        tokens = by;
     }
 
     /** Says that a session may have committed: its token is read when somebody needs it. */
@@ -120,26 +149,49 @@ public final class Carrier {
         }
     }
 
-    /** Reads the token of a session that owes it. It cannot fail: the commit is done. */
+    /**
+     * Reads the token of a session that owes it. It cannot fail: the commit is done. A connection that cannot answer now,
+     * as one that streams rows, is asked again.
+     */
     synchronized void settle(Session session) {
-        if (owing.remove(session) == null) {
+        if (!owing.containsKey(session)) {
             return;
         }
         try {
-            for (String token : tokens) { // another connection may have committed: the answer must cover both
-                session.setToken(token);
-            }
             learn(session);
+            owing.remove(session);
         } catch (SQLException e) {
-            LOG.warn("The Causeway token of a write is lost; the user's next page may not show it: " + e);
+            LOG.warn("The Causeway token of a write cannot be read; other connections and the user's next page may not show it: " + e);
+            if (session.isGone()) {
+                owing.remove(session);
+            }
         }
     }
 
+    /** The last moment to read what a session owes: its connection goes back to the pool. */
+    synchronized void leave(Session session) {
+        settle(session);
+        owing.remove(session);
+    }
+
+    /**
+     * Takes a session's token. It is read before another's is handed in, for which the session may forget it. Another
+     * connection may have committed meanwhile: then one token for both takes their place.
+     */
     private void learn(Session session) throws SQLException {
+        String before = session.holds();
         String token = session.getToken();
-        if (PLAUSIBLE.matcher(token).matches() && !tokens.equals(List.of(token))) {
-            tokens = new ArrayList<>(List.of(token));
-            changed = true;
+        if (!PLAUSIBLE.matcher(token).matches()) {
+            return;
+        }
+        List<String> all = new ArrayList<>(tokens);
+        all.removeAll(List.of(before, token)); // it covers both
+        all.add(token);
+        replace(all);
+        try {
+            merge(session);
+        } catch (SQLException e) {
+            LOG.debug("Causeway tokens that cannot be merged now stay several", e);
         }
     }
 }

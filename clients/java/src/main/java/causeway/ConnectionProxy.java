@@ -8,12 +8,13 @@ import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.List;
 
 /** One loan of a connection from the pool. One thread uses it at a time. */
 final class ConnectionProxy implements InvocationHandler, Session {
     private final Connection real;
     private Connection proxy;
-    private String holds = ""; // the token that the session surely got
+    private String holds = ""; // the token that the session surely got, with what it has written since
     private boolean readOnly; // as it was set: Connector/J asks the server what it is
     private boolean inTransaction; // begun by a statement while autocommit is off
     private boolean committedInside; // by a statement such as DDL: a rollback does not undo that
@@ -76,7 +77,10 @@ final class ConnectionProxy implements InvocationHandler, Session {
     }
 
     private Object close(Method method, Object[] args) throws Throwable {
-        settle();
+        Carrier carrier = Carrier.current();
+        if (carrier != null) {
+            carrier.leave(this);
+        }
         return call(real, method, args);
     }
 
@@ -115,22 +119,34 @@ final class ConnectionProxy implements InvocationHandler, Session {
     }
 
     @Override
-    public boolean setToken(String token) throws SQLException {
-        if (token.equals(holds)) {
-            return true;
-        }
+    public String holds() {
+        return holds;
+    }
+
+    @Override
+    public boolean setTokens(List<String> tokens) throws SQLException {
         try (Statement s = own()) {
-            s.execute("SET @causeway_token = '" + token + "'");
+            s.execute("SET @causeway_token = '" + String.join("', @causeway_token = '", tokens) + "'");
         } catch (SQLException e) {
             // What Causeway will never take it says so of; any other error must not let a read pass without its token.
             String text = String.valueOf(e.getMessage());
             if (text.contains("drop it and go on without") || text.contains("the token cannot be taken")) {
                 return false;
             }
+            holds = "";
             throw e;
         }
-        holds = token;
+        holds = tokens.size() == 1 ? tokens.get(0) : "";
         return true;
+    }
+
+    @Override
+    public boolean isGone() {
+        try {
+            return real.isClosed();
+        } catch (SQLException e) {
+            return true;
+        }
     }
 
     @Override

@@ -29,7 +29,10 @@ final class TokenCookies {
     private static final String PREFIX = "causeway-";
     private static final int PART = 3500;
     private static final int MAX_PARTS = 2;
-    private static final int MAX_COOKIES = 16;
+    /** How many cookies of a request are looked at, more than 8 KB hold; of still more the newest, which browsers send last. */
+    static final int MAX_COOKIES = 128;
+    /** How many a response ends, so that its headers stay small; the next ends more. */
+    static final int MAX_ENDED = 32;
     private static final int ID = 12;
     private static final Pattern NAME = Pattern.compile("causeway-([0-9a-f]{" + ID + "})-([12])-([12])");
 
@@ -44,10 +47,8 @@ final class TokenCookies {
     Carrier carrier(List<String[]> cookies) {
         Map<String, String[]> parts = new LinkedHashMap<>();
         boolean broken = false;
-        for (String[] cookie : cookies) {
-            if (!cookie[0].startsWith(PREFIX) || names.size() == MAX_COOKIES) {
-                continue;
-            }
+        List<String[]> ours = cookies.stream().filter(cookie -> cookie[0].startsWith(PREFIX)).toList();
+        for (String[] cookie : ours.subList(Math.max(0, ours.size() - MAX_COOKIES), ours.size())) {
             names.add(cookie[0]);
             Matcher m = NAME.matcher(cookie[0]);
             if (m.matches() && m.group(2).compareTo(m.group(3)) <= 0) {
@@ -87,7 +88,7 @@ final class TokenCookies {
             kept.addAll(pieces.keySet());
             pieces.forEach((name, value) -> headers.add(header(name, value, options.maxAge().toSeconds())));
         }
-        names.stream().filter(name -> !kept.contains(name) && name.matches("[A-Za-z0-9-]+")).forEach(name -> headers.add(header(name, "", 0)));
+        names.stream().filter(name -> !kept.contains(name) && name.matches("[A-Za-z0-9-]+")).limit(MAX_ENDED).forEach(name -> headers.add(header(name, "", 0)));
         return headers;
     }
 

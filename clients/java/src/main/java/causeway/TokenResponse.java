@@ -26,6 +26,10 @@ final class TokenResponse extends HttpServletResponseWrapper {
         this.cookies = cookies;
     }
 
+    Carrier carrier() {
+        return carrier;
+    }
+
     private void send() {
         if (with == null) {
             with = carrier.tokens();

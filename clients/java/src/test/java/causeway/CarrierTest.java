@@ -55,9 +55,52 @@ class CarrierTest {
     @Test
     void severalTokensBecomeOne() throws Exception {
         Carrier c = new Carrier(List.of("g:a", "g:b", "g:a"));
+        a.carried = true;
         c.handIn(a);
+        assertEquals(List.of("set g:a g:b", "get"), a.log);
         assertEquals(List.of("g:a,b"), c.tokens());
         assertTrue(c.changed());
+    }
+
+    @Test
+    void twoConnectionsInTurnForgetNoCommit() throws Exception {
+        for (boolean carried : new boolean[] {false, true}) {
+            FakeSession[] s = {new FakeSession(), new FakeSession()};
+            s[0].carried = s[1].carried = carried;
+            Carrier c = new Carrier(List.of("g:z"));
+            c.handIn(s[0]);
+            c.handIn(s[1]); // both know of z only
+            s[0].commit("a");
+            c.owe(s[0]);
+            s[1].commit("b");
+            c.owe(s[1]);
+            c.handIn(s[0]); // it owes its own, and is handed the other's
+            s[1].commit("c");
+            c.owe(s[1]);
+            assertEquals(List.of("g:a,b,c,z"), c.tokens());
+        }
+    }
+
+    @Test
+    void aConnectionThatStreamsRowsIsAskedAgain() {
+        Carrier c = new Carrier(List.of());
+        a.commit("a");
+        c.owe(a);
+        a.busy = true;
+        assertEquals(List.of(), c.tokens());
+        a.busy = false;
+        assertEquals(List.of("g:a"), c.tokens());
+    }
+
+    @Test
+    void aConnectionThatWasGivenBackIsNotAsked() {
+        Carrier c = new Carrier(List.of());
+        a.commit("a");
+        c.owe(a);
+        a.busy = true;
+        c.leave(a);
+        a.busy = false;
+        assertEquals(List.of(), c.tokens());
     }
 
     @Test
@@ -67,6 +110,7 @@ class CarrierTest {
         c.handIn(a);
         assertEquals(List.of("g:b"), c.tokens());
         assertTrue(c.changed());
+        assertEquals(List.of("set g:forged g:b", "set g:forged", "set g:b"), a.log);
     }
 
     @Test

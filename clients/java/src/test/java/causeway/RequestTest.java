@@ -3,8 +3,11 @@ package causeway;
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertNull;
 import static org.junit.jupiter.api.Assertions.assertSame;
+import static org.junit.jupiter.api.Assertions.assertThrows;
 
+import jakarta.servlet.DispatcherType;
 import jakarta.servlet.FilterChain;
+import jakarta.servlet.ServletResponse;
 import jakarta.servlet.http.Cookie;
 import jakarta.servlet.http.HttpServletResponse;
 import java.lang.reflect.Proxy;
@@ -175,6 +178,49 @@ class RequestTest {
                 }
             });
             assertEquals("body", response.getContentAsString());
+        }
+    }
+
+    private void insert() {
+        try (Connection c = dataSource.getConnection()) {
+            c.createStatement().executeUpdate("INSERT 1");
+        } catch (SQLException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @Test
+    void anExceptionTakesNoCommitBack() throws Exception {
+        MockHttpServletResponse response = new MockHttpServletResponse();
+        assertThrows(IllegalStateException.class, () -> new CausewayFilter(TokenCookiesTest.PLAIN).doFilter(new MockHttpServletRequest(), response, (rq, rs) -> {
+            insert();
+            throw new IllegalStateException();
+        }));
+        wantCookie(response, true);
+        assertNull(Carrier.current());
+    }
+
+    /** As Spring MVC does it: another thread commits, and a dispatch ends the request, without a body. */
+    @Test
+    void anAsynchronousRequestHasOneCarrier() throws Exception {
+        for (boolean wrapped : new boolean[] {true, false}) { // startAsync(request, response), startAsync()
+            CausewayFilter filter = new CausewayFilter(TokenCookiesTest.PLAIN);
+            MockHttpServletRequest request = new MockHttpServletRequest();
+            request.setAsyncSupported(true);
+            MockHttpServletResponse response = new MockHttpServletResponse();
+            ServletResponse[] inner = {response};
+            Carrier[] carrier = {null};
+            filter.doFilter(request, response, (rq, rs) -> {
+                inner[0] = wrapped ? rs : response;
+                carrier[0] = Carrier.current();
+                rq.startAsync();
+            });
+            carrier[0].run(this::insert);
+            request.setAsyncStarted(false);
+            request.setDispatcherType(DispatcherType.ASYNC);
+            filter.doFilter(request, inner[0], (rq, rs) -> assertSame(carrier[0], Carrier.current()));
+            wantCookie(response, true);
+            assertEquals(1, response.getHeaders("Set-Cookie").size());
         }
     }
 

@@ -65,6 +65,19 @@ class TokenCookiesTest {
     }
 
     @Test
+    void ofVeryManyTheNewestCount() throws Exception {
+        List<String[]> list = new ArrayList<>();
+        for (int i = 0; i < TokenCookies.MAX_COOKIES + 9; i++) {
+            list.addAll(sent(TokenCookies.encode("g:" + i)));
+        }
+        Carrier c = cookies.carrier(list);
+        assertEquals(TokenCookies.MAX_COOKIES, c.tokens().size());
+        assertEquals("g:136", c.tokens().get(c.tokens().size() - 1));
+        c.handIn(new FakeSession());
+        assertEquals(1 + TokenCookies.MAX_ENDED, cookies.headers(c).size());
+    }
+
+    @Test
     void badCookiesAreForgotten() {
         String good = "causeway-" + TokenCookies.id("g:a");
         for (String name : List.of("causeway-", good + "-0-1", good + "-2-1", good + "-1-3", "causeway-123456789012-1-1")) {
