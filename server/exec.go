@@ -165,7 +165,7 @@ func (s *session) runOnHome(j *job) error {
 			return s.answerError(j, err)
 		}
 	case isInsert(j):
-		s.pipeInsertID(c)
+		s.pipeInsertID(c, j)
 	case j.want == expectColumns:
 		if err := s.beforeFieldList(c); err != nil {
 			return s.answerError(j, err)
@@ -345,33 +345,15 @@ func (s *session) sendAndRelay(c *backend.Conn, j *job, plain bool) error {
 		if queued > 0 {
 			s.srv.metrics.replays.Inc()
 		}
-		if queued > 0 && (!plain || s.mustPrepare(c, j)) {
+		if queued > 0 && (!plain || j.insertID != "" || s.mustPrepare(c, j)) {
 			if err := c.ConfirmNow(queued, want); err != nil {
 				return alignError(err)
 			}
 			queued = 0
 		}
 	}
-	if id := s.pipedID; id != "" {
-		s.pipedID = ""
-		if s.mustPrepare(c, j) {
-			if _, err := s.prepareOn(c, j.stmt); err != nil {
-				return alignError(err)
-			}
-		}
-		if err := c.Send(wire.ComQuery, "SET LAST_INSERT_ID="+id); err != nil {
-			return &backendError{err}
-		}
-		if err := s.sendCommand(c, j); err != nil {
-			return err
-		}
-		seq := c.Sequence()
-		if _, err := c.ReadResult(); err != nil {
-			return alignError(err)
-		}
-		c.SetSequence(seq)
-		c.InsertID = id
-		return s.relay.run(j.want)
+	if j.insertID != "" {
+		return s.sendWithInsertID(c, j)
 	}
 	if err := s.sendCommand(c, j); err != nil {
 		return err
