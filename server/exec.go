@@ -153,7 +153,7 @@ func (s *session) runOnHome(j *job) error {
 		}
 		return s.answerError(j, err)
 	}
-	usesID := mayUseInsertID(j.class) || j.class.Kind == classifier.Read && s.isOn("sql_auto_is_null") || about && isInsert(j)
+	usesID := mayUseInsertID(j.class) || j.class.Kind == classifier.Read && s.isOn("sql_auto_is_null") || about && runsTriggers(j)
 	if j.want == expectResult && usesID {
 		if err := s.bringInsertID(c, j.class); err != nil {
 			return s.answerError(j, err)
@@ -164,7 +164,7 @@ func (s *session) runOnHome(j *job) error {
 		if err := s.bringDiagnostics(c, j); err != nil {
 			return s.answerError(j, err)
 		}
-	case isInsert(j):
+	case runsTriggers(j):
 		s.pipeInsertID(c, j)
 	case j.want == expectColumns:
 		if err := s.beforeFieldList(c); err != nil {

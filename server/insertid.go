@@ -74,19 +74,25 @@ func (s *session) bringInsertID(c *backend.Conn, class *classifier.Class) error 
 	return nil
 }
 
+// runsTriggers tells whether a command may run triggers, which may ask for
+// LAST_INSERT_ID() out of sight.
+func runsTriggers(j *job) bool {
+	return j.want == expectResult && j.class.Kind == classifier.Write && !mayUseInsertID(j.class)
+}
+
 // isInsert tells whether a command may generate an insert id.
 func isInsert(j *job) bool {
-	if j.want != expectResult || j.class.Kind != classifier.Write || mayUseInsertID(j.class) {
+	if !runsTriggers(j) {
 		return false
 	}
 	d := j.class.Digest
 	return strings.HasPrefix(d, "insert") || strings.HasPrefix(d, "replace") || strings.HasPrefix(d, "load") || j.class.Is(classifier.MultiStatement)
 }
 
-// pipeInsertID lets LAST_INSERT_ID() of the session travel before an INSERT, in
-// the same write: one with a given value for its AUTO_INCREMENT column leaves it
-// as it is, and its OK looks the same. It is the one thing that may travel before
-// a write unconfirmed: the write means the same without.
+// pipeInsertID lets LAST_INSERT_ID() of the session travel before a write, in the
+// same write to the server: triggers may ask for it, and an INSERT with a given value
+// for its AUTO_INCREMENT column leaves it as it is, and its OK looks the same. It is
+// the one thing that may travel before a write unconfirmed, see sendWithInsertID.
 func (s *session) pipeInsertID(c *backend.Conn, j *job) {
 	j.insertID = ""
 	if s.insert.on == c && s.insert.turn == c.Turn {

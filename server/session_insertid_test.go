@@ -83,3 +83,16 @@ func TestInsertIDRefused(t *testing.T) {
 	l.apply()
 	k.wantFrom("replica1", "SELECT a FROM t")
 }
+
+// Triggers may ask for LAST_INSERT_ID(): each write has the session's. That costs no
+// round trip, and nothing where the connection has it already.
+func TestInsertIDForTriggers(t *testing.T) {
+	l := startLab(t, 1, oneConnection)
+	l.leavesInsertID()
+	k := l.client()
+	id := k.prepare("DELETE FROM t WHERE a=?")
+	l.forget()
+	k.run("UPDATE t SET a=1", "UPDATE t SET a=2")
+	k.execute(id, 0, typed)
+	wantTexts(t, l.source, "SET LAST_INSERT_ID=0", "UPDATE t SET a=1", "UPDATE t SET a=2", "COM_STMT_EXECUTE DELETE FROM t WHERE a=?")
+}
