@@ -48,6 +48,9 @@ func (s *session) decideAndRun(j *job) error {
 	}
 	s.settleDoubt()
 	j.before = s.view()
+	if j.stmt != nil && j.stmt.long {
+		return s.runBound(j)
+	}
 	if j.class.Kind == classifier.Begin {
 		defer s.unlessBegun()
 	}
@@ -132,7 +135,14 @@ func (s *session) runOnHome(j *job) error {
 	if err != nil {
 		return s.answerError(j, err)
 	}
-	if c, err = s.enterSchema(c, j); err != nil {
+	return s.runReady(c, j)
+}
+
+// runReady brings to the connection to the source what a command needs there, and
+// runs it.
+func (s *session) runReady(c *backend.Conn, j *job) error {
+	c, err := s.enterSchema(c, j)
+	if err != nil {
 		return s.notEntered(c, j, err)
 	}
 	about := asksAboutLast(j)
