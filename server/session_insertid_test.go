@@ -21,10 +21,10 @@ func (l *lab) leavesInsertID() *dbClient {
 
 func oneConnection(o *Options) { o.Pool.Max = 1 }
 
-// awaitBusy waits until a session has begun a command.
-func (l *lab) awaitBusy(id uint32) {
+// awaitBusy waits until a session runs a command, or none any more.
+func (l *lab) awaitBusy(id uint32, busy bool) {
 	l.srv.eachSession(func(x *session) {
-		for x.id == id && x.busySince.Load() == 0 {
+		for x.id == id && (x.busySince.Load() != 0) != busy {
 			time.Sleep(time.Millisecond)
 		}
 	})
@@ -36,8 +36,9 @@ func TestInsertIDOfAnInsertThatWasNotSent(t *testing.T) {
 	for how, fails := range map[string]func(l *lab, victim, other *dbClient, id uint32) reply{
 		"killed while it waited": func(l *lab, victim, other *dbClient, id uint32) reply {
 			other.run("BEGIN", "INSERT INTO auto VALUES (1)")
+			l.awaitBusy(id, false)
 			victim.command(wire.ComQuery, "INSERT INTO t VALUES (2)")
-			l.awaitBusy(id)
+			l.awaitBusy(id, true)
 			l.client().run("KILL QUERY " + decimal(id))
 			other.run("COMMIT")
 			return victim.answer(textValue)
