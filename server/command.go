@@ -23,6 +23,8 @@ type job struct {
 	again bool  // it is sent for the second time
 
 	before *backend.View // when it was decided on
+
+	insertID string // SET LAST_INSERT_ID to this travels before it, see pipeInsertID
 }
 
 // Classes of commands that carry no text.

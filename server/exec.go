@@ -48,6 +48,9 @@ func (s *session) decideAndRun(j *job) error {
 	}
 	s.settleDoubt()
 	j.before = s.view()
+	if j.stmt != nil && j.stmt.long {
+		return s.runBound(j)
+	}
 	if j.class.Kind == classifier.Begin {
 		defer s.unlessBegun()
 	}
@@ -132,7 +135,14 @@ func (s *session) runOnHome(j *job) error {
 	if err != nil {
 		return s.answerError(j, err)
 	}
-	if c, err = s.enterSchema(c, j); err != nil {
+	return s.runReady(c, j)
+}
+
+// runReady brings to the connection to the source what a command needs there, and
+// runs it.
+func (s *session) runReady(c *backend.Conn, j *job) error {
+	c, err := s.enterSchema(c, j)
+	if err != nil {
 		return s.notEntered(c, j, err)
 	}
 	about := asksAboutLast(j)
@@ -153,7 +163,7 @@ func (s *session) runOnHome(j *job) error {
 		}
 		return s.answerError(j, err)
 	}
-	usesID := mayUseInsertID(j.class) || j.class.Kind == classifier.Read && s.isOn("sql_auto_is_null") || about && isInsert(j)
+	usesID := mayUseInsertID(j.class) || j.class.Kind == classifier.Read && s.isOn("sql_auto_is_null") || about && runsTriggers(j)
 	if j.want == expectResult && usesID {
 		if err := s.bringInsertID(c, j.class); err != nil {
 			return s.answerError(j, err)
@@ -164,8 +174,8 @@ func (s *session) runOnHome(j *job) error {
 		if err := s.bringDiagnostics(c, j); err != nil {
 			return s.answerError(j, err)
 		}
-	case isInsert(j):
-		s.pipeInsertID(c)
+	case runsTriggers(j):
+		s.pipeInsertID(c, j)
 	case j.want == expectColumns:
 		if err := s.beforeFieldList(c); err != nil {
 			return s.answerError(j, err)
@@ -345,33 +355,15 @@ func (s *session) sendAndRelay(c *backend.Conn, j *job, plain bool) error {
 		if queued > 0 {
 			s.srv.metrics.replays.Inc()
 		}
-		if queued > 0 && (!plain || s.mustPrepare(c, j)) {
+		if queued > 0 && (!plain || j.insertID != "" || s.mustPrepare(c, j)) {
 			if err := c.ConfirmNow(queued, want); err != nil {
 				return alignError(err)
 			}
 			queued = 0
 		}
 	}
-	if id := s.pipedID; id != "" {
-		s.pipedID = ""
-		if s.mustPrepare(c, j) {
-			if _, err := s.prepareOn(c, j.stmt); err != nil {
-				return alignError(err)
-			}
-		}
-		if err := c.Send(wire.ComQuery, "SET LAST_INSERT_ID="+id); err != nil {
-			return &backendError{err}
-		}
-		if err := s.sendCommand(c, j); err != nil {
-			return err
-		}
-		seq := c.Sequence()
-		if _, err := c.ReadResult(); err != nil {
-			return alignError(err)
-		}
-		c.SetSequence(seq)
-		c.InsertID = id
-		return s.relay.run(j.want)
+	if j.insertID != "" {
+		return s.sendWithInsertID(c, j)
 	}
 	if err := s.sendCommand(c, j); err != nil {
 		return err

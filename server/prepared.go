@@ -136,40 +136,47 @@ func (s *session) execute(f wire.Frame, now time.Time) error {
 	return nil
 }
 
-// mayRunBound is what is asked before others run, too.
-func (s *session) mayRunBound(j *job, c *backend.Conn) error {
-	if c == s.home {
-		return s.storeRefuses(j.class)
+// executeBound runs a statement that long data has been sent for.
+func (s *session) executeBound(j *job) error {
+	st, c := j.stmt, j.stmt.at
+	s.relay.done = false
+	err := s.run1(j)
+	if s.relay.err == nil && (s.relay.done || c.Broken) { // what was refused here may be tried again; after an error the server wants COM_STMT_RESET first
+		st.long, st.at = false, nil
 	}
-	return s.renewBound(j)
+	return err
 }
 
-// executeBound runs a statement where its long data has been sent.
-func (s *session) executeBound(j *job) error {
-	st := j.stmt
-	c := st.at
-	if c == nil || c.Broken || c != s.home && c != s.readTrx {
-		st.long, st.at = false, nil
-		return s.fail(wire.NewError(wire.ErrNetRead, "Causeway: the connection that had the statement's long data was lost; send it again"))
-	}
-	if e := s.applyRules(j); e != nil {
-		return s.denied(j, e)
-	}
+// runBound runs a statement where its long data is, if it may still run there.
+func (s *session) runBound(j *job) error {
+	c := j.stmt.at
 	s.route = route{reason: reasonPrepared, digest: j.class.Digest}
-	s.choice.class, s.relay.err = nil, nil
-	s.runs.Store(j.class)
-	s.sharing.begin()
-	j.before = s.view()
-	if e := s.mayRunBound(j, c); e != nil {
-		return s.answerError(j, e)
+	s.choice.class = nil
+	switch {
+	case s.readTrx != nil && c == s.readTrx:
+		if err := s.renewBound(j); err != nil {
+			return s.answerError(j, err)
+		}
+		return s.runInReadTrx(j)
+	case s.readTrx != nil, c == nil, c != s.home:
+		return s.longDataLost(j.stmt)
 	}
-	if err := s.runOn(c, j); err != nil {
-		return err
+	if err := s.storeRefuses(j.class); err != nil {
+		return s.answerError(j, err)
 	}
-	if s.relay.err == nil { // after an error the server wants COM_STMT_RESET first
-		st.long, st.at = false, nil
+	home, err := s.homeFor(j)
+	switch {
+	case err != nil:
+		return s.answerError(j, err)
+	case home != c: // the source is another one by now
+		return s.longDataLost(j.stmt)
 	}
-	return nil
+	return s.runReady(c, j)
+}
+
+func (s *session) longDataLost(st *stmt) error {
+	st.long, st.at = false, nil
+	return s.fail(wire.NewError(wire.ErrNetRead, "Causeway: the connection that had the statement's long data was lost; send it again"))
 }
 
 // sendExecute writes an execution, preparing the statement first where this
@@ -271,8 +278,8 @@ func (s *session) longData(f wire.Frame, now time.Time) error {
 func (s *session) sendLongData(st *stmt, f wire.Frame, now time.Time) error {
 	c := s.readTrx
 	if c == nil {
-		var err error
-		if c, err = s.homeConn(now, false); err != nil {
+		var err error // it waits where the execution would: that goes on in a transaction which begins here
+		if c, err = s.homeFor(&job{class: st.class, want: expectResult, stmt: st, start: now}); err != nil {
 			return err
 		}
 		j := &job{class: commandClass, want: expectResult, start: now}
@@ -314,7 +321,7 @@ func (s *session) onStatement(f wire.Frame, now time.Time) error {
 	case st.at == nil || st.at.Broken:
 		return s.failAdding(wire.NewError(errNoOpenCursor, "The statement (%d) has no open cursor.", id))
 	}
-	j := &job{class: commandClass, frame: f, want: expectRows, stmt: st, start: now}
+	j := &job{class: commandClass, frame: f, want: expectRows, stmt: st, start: now, seq: s.client.Sequence()}
 	c := st.at
 	if reset {
 		j.want = expectSimple

@@ -65,7 +65,6 @@ type session struct {
 	earlier    []backend.Condition      // conditions that are on no connection, before those of last
 	found      foundRows
 	insert     insertID
-	pipedID    string // see pipeInsertID
 	pinned     pinnedPointer
 
 	dropped string // the session's schema does not exist any more, see enterSchema

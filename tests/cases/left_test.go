@@ -17,6 +17,12 @@ var leftCases = []theCase{
 		exe("a", "w", num(1)), exe("b", "w", num(2)), exe("a", "l"), exe("b", "l"), "a: SELECT LAST_INSERT_ID() => 6", "b: SELECT LAST_INSERT_ID() => 7", exe("a", "l"),
 		"a: BEGIN", exe("a", "w", num(3)), "a: ROLLBACK", exe("a", "l"), exe("b", "l"),
 	)},
+	{row: "L1", name: "LAST_INSERT_ID in triggers", steps: steps(
+		"x: CREATE TRIGGER changed BEFORE UPDATE ON t FOR EACH ROW SET NEW.s = LAST_INSERT_ID()", "x: CREATE TRIGGER gone BEFORE DELETE ON t FOR EACH ROW INSERT INTO words (id, s) VALUES (OLD.id, LAST_INSERT_ID())",
+		"b: INSERT INTO t (v) VALUES (1)", "b: SELECT LAST_INSERT_ID() => 6", "a: UPDATE t SET v = 11 WHERE id = 1 => OK", "x: SELECT s FROM t WHERE id = 1 => 0",
+		"b: INSERT INTO t (v) VALUES (1)", "b: SELECT LAST_INSERT_ID() => 7", prep("a", "u", "UPDATE t SET v = ? WHERE id = 2"), exe("a", "u", num(21)), "x: SELECT s FROM t WHERE id = 2 => 0",
+		"b: UPDATE t SET v = 31 WHERE id = 3 => OK", "x: SELECT s FROM t WHERE id = 3 => 7", "a: DELETE FROM t WHERE id = 4 => OK", "x: SELECT s FROM words WHERE id = 4 => 0", "a: SELECT LAST_INSERT_ID() => 0", "b: SELECT LAST_INSERT_ID() => 7",
+	)},
 	{row: "L2", name: "semicolons and comments", steps: steps(
 		"a: INSERT INTO t (v) VALUES (1)", "a: SELECT LAST_INSERT_ID(); => 6", "a: select /* x */ last_insert_id ( ) ; => 6", "a: SELECT LAST_INSERT_ID() -- that => 6", "a: SELECT\n\tLAST_INSERT_ID()\n; => 6", "a: SELECT @@last_insert_id => 6", "a: SELECT @@identity; => 6", "a: (SELECT LAST_INSERT_ID()) => 6", "a: SELECT /*!50000 LAST_INSERT_ID() */ => 6",
 	)},
