@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/backend"
 	"causeway/wire"
 )
 
@@ -221,5 +222,53 @@ func TestLongDataLostInTheMiddle(t *testing.T) {
 	}
 	if r := k.execute(id, 0, typed); r.err != nil {
 		t.Errorf("the next execution: %v", r.err)
+	}
+}
+
+// A connection with an open cursor is kept, whatever else the session does.
+func TestCursorStaysOpen(t *testing.T) {
+	for name, meanwhile := range map[string]func(l *lab, k *dbClient){
+		"COM_SET_OPTION": func(_ *lab, k *dbClient) {
+			k.command(wire.ComSetOption, "\x00\x00")
+			if p, err := k.c.ReadPacket(); err != nil || wire.IsErr(p) {
+				k.t.Errorf("% x, %v", p, err)
+			}
+		},
+		"SET GLOBAL": func(l *lab, k *dbClient) {
+			l.publish(func(v *backend.View) { v.Source.DefaultsSeq++ })
+			k.wantFrom("replica1", "SELECT b FROM t")
+		},
+		"no schema": func(l *lab, k *dbClient) {
+			l.source.on("DROP DATABASE", func(c *fakeConn, _ string) {
+				c.db = ""
+				c.ok(func(ok *wire.OK) { ok.Track = wire.AppendTrackSchema(nil, "") })
+			})
+			k.run("DROP DATABASE d")
+			l.apply()
+			k.run("SELECT b FROM t")
+		},
+		"a transaction whose first read the replica cannot answer": func(l *lab, k *dbClient) {
+			l.r().on("SELECT fresh", func(c *fakeConn, _ string) { c.fail(wire.ErrNoSuchTable, "no such table") })
+			k.run("START TRANSACTION READ ONLY")
+			k.wantFrom("source", "SELECT fresh FROM t")
+			k.run("COMMIT")
+		},
+		"many statements": func(_ *lab, k *dbClient) {
+			for i := range 5 {
+				k.wantExecuted("replica1", k.prepare(fmt.Sprintf("SELECT %d FROM t", i)), "")
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := startLab(t, 1, func(o *Options) { o.Pool.Statements = 2 })
+			l.r().keeps()
+			k := l.client().soon()
+			k.t = t
+			id := k.prepare("SELECT a FROM t")
+			k.opensCursor(id)
+			k.wantFetched(id, "cursor 1")
+			meanwhile(l, k)
+			k.wantFetched(id, "cursor 1")
+		})
 	}
 }
