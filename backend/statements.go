@@ -95,6 +95,16 @@ func (c *Conn) Take(of *Statement, kinds string) *Prepared {
 // long data.
 func (c *Conn) CloseTaken(p *Prepared) { c.closing = append(c.closing, p.ID) }
 
+// CloseNow does not wait for the next command: what a server keeps for a cursor can
+// be large.
+func (c *Conn) CloseNow(p *Prepared) error {
+	c.CloseTaken(p)
+	if err := c.sendCloses(); err != nil {
+		return err
+	}
+	return c.Flush()
+}
+
 func (c *Conn) forget(e *list.Element) { c.CloseTaken(c.statements.remove(e)) }
 
 func (t *statements) remove(e *list.Element) *Prepared {

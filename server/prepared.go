@@ -151,6 +151,14 @@ func (st *stmt) end() {
 	st.long, st.failed = false, nil
 }
 
+// endNow is end where no execution follows.
+func (st *stmt) endNow() {
+	if c := st.at; c != nil {
+		c.Broken = c.CloseNow(st.own) != nil
+	}
+	st.at, st.own, st.long, st.failed = nil, nil, false, nil
+}
+
 func (st *stmt) closeOwn() {
 	if st.at != nil {
 		st.at.CloseTaken(st.own)
@@ -358,7 +366,7 @@ func (s *session) onStatement(f wire.Frame, now time.Time) error {
 	case st == nil:
 		return s.unknownStmt(wire.ComStmtFetch, id, "mysql_stmt_precheck")
 	case reset:
-		st.end()
+		st.endNow()
 		s.told, s.rowCount, s.lastAsked = 0, 0, notHere
 		return s.sendOK()
 	case st.at == nil || st.at.Broken:
@@ -386,7 +394,7 @@ func (s *session) closeStmt(f wire.Frame) error {
 		return nil
 	}
 	delete(s.stmts, id)
-	st.end()
+	st.endNow()
 	s.srv.shared.release(st.sharedStmt)
 	return nil
 }

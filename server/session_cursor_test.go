@@ -157,6 +157,24 @@ func TestCursorCostsNothing(t *testing.T) {
 	}
 }
 
+// A server need not keep the rows of a cursor that the client has given up.
+func TestCursorGivenUp(t *testing.T) {
+	for _, cmd := range []wire.Command{wire.ComStmtReset, wire.ComStmtClose} {
+		l := startLab(t, 1)
+		l.r().keeps()
+		k := l.client()
+		id := k.prepare("SELECT a FROM t")
+		k.opensCursor(id)
+		k.command(cmd, le(id))
+		closed := func() bool { return slices.Contains(l.r().texts(), "COM_STMT_CLOSE SELECT a FROM t") }
+		for end := time.Now().Add(5 * time.Second); !closed(); time.Sleep(time.Millisecond) {
+			if time.Now().After(end) {
+				t.Fatalf("%v closed nothing on the server", cmd)
+			}
+		}
+	}
+}
+
 // Long data belongs to the statement that it was sent for, not to others of its text.
 func TestLongDataOfOneText(t *testing.T) {
 	for _, when := range []string{"before", "after"} {
