@@ -251,9 +251,7 @@ func TestCloseStatement(t *testing.T) {
 	one, two := &Statement{Text: "1"}, &Statement{Text: "2"}
 	conn.AddStatement(one, 0x01020304)
 	conn.AddStatement(two, 7)
-	conn.CloseStatement(one, "")
-	conn.CloseStatement(one, "")
-	conn.CloseStatement(&Statement{}, "")
+	conn.CloseTaken(conn.Take(one, ""))
 	if m.writes != 0 || conn.Statement(one, "") != nil || conn.Statement(two, "") == nil {
 		t.Errorf("%d writes, %v", m.writes, conn.statements)
 	}
@@ -261,6 +259,28 @@ func TestCloseStatement(t *testing.T) {
 	conn.Send(wire.ComPing, "")
 	conn.Flush()
 	wantSent(t, m, "\x19\x04\x03\x02\x01", "\x0e", "\x0e")
+}
+
+// A statement that was taken is found by nobody else, and stays open however many
+// there are and whoever prepares its text again.
+func TestTakenStatement(t *testing.T) {
+	conn, m := connTo()
+	conn.maxStatements = 1
+	st := &Statement{Text: "SELECT ?"}
+	conn.AddStatement(st, 1)
+	if p := conn.Take(st, "i"); p == nil || p.ID != 1 {
+		t.Fatalf("taken: %v", p)
+	}
+	if p := conn.Take(st, "i"); p != nil {
+		t.Errorf("taken twice: %v", p)
+	}
+	for id := uint32(2); id < 5; id++ {
+		conn.AddStatement(&Statement{}, id)
+	}
+	conn.AddStatement(st, 5)
+	conn.Send(wire.ComPing, "")
+	conn.Flush()
+	wantSent(t, m, "\x19\x02\x00\x00\x00", "\x19\x03\x00\x00\x00", "\x19\x04\x00\x00\x00", "\x0e")
 }
 
 // Executions with parameters of other kinds have a server statement of their
@@ -306,7 +326,7 @@ func TestSendFrame(t *testing.T) {
 	conn, m := connTo()
 	st := &Statement{}
 	conn.AddStatement(st, 7)
-	conn.CloseStatement(st, "")
+	conn.CloseTaken(conn.Take(st, ""))
 	raw := append(wire.AppendHeader(nil, 5, 0), "\x03SQL!"...)
 	if err := conn.SendFrame(wire.Frame{Payload: raw[wire.HeaderSize:], Raw: raw}); err != nil {
 		t.Fatal(err)

@@ -257,10 +257,14 @@ func (c *Conn) rank(w *Want) int {
 }
 
 // Fits tells whether a connection may be used for what is wanted at all.
-func (c *Conn) Fits(w *Want) bool {
+func (c *Conn) Fits(w *Want) bool { return c.baseSeq == w.BaseSeq && c.StillFits(w) }
+
+// StillFits is Fits for a connection that a session has held since it fitted: what
+// SET GLOBAL has changed since then is for new connections.
+func (c *Conn) StillFits(w *Want) bool {
 	return c.Node.Addr == w.Node.Addr && keyOf(c.account) == keyOf(w.Account) &&
 		c.Node.Incarnation.Generation == w.Node.Incarnation.Generation && c.Node.Role == w.Node.Role &&
-		c.baseSeq == w.BaseSeq && c.servesCharset(w) &&
+		c.servesCharset(w) &&
 		(w.SchemaFree || w.State.Schema != "" || c.state.Schema == "")
 }
 

@@ -80,19 +80,37 @@ func (c *Conn) AddStatement(of *Statement, id uint32) *Prepared {
 	return p
 }
 
-// CloseStatement closes a statement with the next command, and with it its
-// cursor and long data.
-func (c *Conn) CloseStatement(of *Statement, kinds string) {
-	if e := c.statements.byKey[preparedAt{of, kinds}]; e != nil {
-		c.forget(e)
+// Take is Statement for one that is to have a cursor or long data. It is its
+// taker's own: nobody else finds it, it is not among those that can be too many,
+// and the taker closes it.
+func (c *Conn) Take(of *Statement, kinds string) *Prepared {
+	p := c.Statement(of, kinds)
+	if p != nil {
+		c.statements.remove(c.statements.byKey[p.at])
 	}
+	return p
 }
 
-func (c *Conn) forget(e *list.Element) {
-	p := e.Value.(*Prepared)
-	delete(c.statements.byKey, p.at)
-	c.statements.order.Remove(e)
-	c.closing = append(c.closing, p.ID)
+// CloseTaken closes a statement with the next command, and with it its cursor and
+// long data.
+func (c *Conn) CloseTaken(p *Prepared) { c.closing = append(c.closing, p.ID) }
+
+// CloseNow does not wait for the next command: what a server keeps for a cursor can
+// be large.
+func (c *Conn) CloseNow(p *Prepared) error {
+	c.CloseTaken(p)
+	if err := c.sendCloses(); err != nil {
+		return err
+	}
+	return c.Flush()
+}
+
+func (c *Conn) forget(e *list.Element) { c.CloseTaken(c.statements.remove(e)) }
+
+func (t *statements) remove(e *list.Element) *Prepared {
+	p := t.order.Remove(e).(*Prepared)
+	delete(t.byKey, p.at)
+	return p
 }
 
 // Prepare prepares a statement on the connection, whose state must be the

@@ -78,7 +78,12 @@ type execution struct {
 	typesEnd  int // offset behind the types, boundFlag+1 if none were sent
 }
 
-const paramCountAvailable = 0x08
+// Flags of an execution. A client can ask for cursors of several types; servers
+// know one.
+const (
+	opensCursor         = 0x07
+	paramCountAvailable = 0x08
+)
 
 func parseExecute(p []byte, params int, caps wire.Capability) (execution, bool) {
 	if len(p) < 10 {

@@ -182,12 +182,8 @@ func (s *session) setOption(f wire.Frame, now time.Time) error {
 		return s.sendEOF()
 	}
 	s.login.Caps = caps
-	for _, c := range s.replicas {
-		if c != s.readTrx {
-			s.dropReplica(c)
-			continue
-		}
-		if err := s.tellOption(c, f.Payload); err != nil {
+	for _, c := range s.replicas { // they have a READ ONLY transaction or a cursor
+		if err := s.tellOption(c, f.Payload); err != nil && c == s.readTrx {
 			return s.answerError(&job{class: commandClass}, err)
 		}
 	}

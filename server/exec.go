@@ -381,7 +381,7 @@ func (s *session) sendAndRelay(c *backend.Conn, j *job, plain bool) error {
 // mustPrepare tells whether an execution needs its statement prepared here first,
 // whose answer would come behind those of what was queued.
 func (s *session) mustPrepare(c *backend.Conn, j *job) bool {
-	return j.stmt != nil && !j.stmt.long && c.Statement(&j.stmt.Statement, j.stmt.kinds) == nil
+	return j.stmt != nil && j.stmt.on(c) == nil
 }
 
 // stateRefused: a node would not take the session's state.
@@ -405,7 +405,7 @@ func (s *session) sendCommand(c *backend.Conn, j *job) error {
 		return s.sendExecute(c, j)
 	}
 	if j.stmt != nil {
-		wire.SetStatementID(j.frame.Payload, j.stmt.atID)
+		wire.SetStatementID(j.frame.Payload, j.stmt.own.ID)
 	}
 	if err := c.SendFrame(j.frame); err != nil {
 		return &backendError{err}

@@ -199,6 +199,7 @@ type fakeConn struct {
 	cursor   bool
 	lingers  bool // the thread stays in the process list after the connection is gone
 	closed   bool
+	payload  []byte // of the command that is served
 }
 
 func (c *fakeConn) run() {
@@ -298,6 +299,7 @@ func (c *fakeConn) rowsWith(columns int, tune func(*wire.OK), rows ...[]string) 
 
 // serve answers one command.
 func (c *fakeConn) serve(payload []byte) {
+	c.payload = payload
 	text := string(payload[1:])
 	switch cmd := wire.Command(payload[0]); cmd {
 	case wire.ComQuery:

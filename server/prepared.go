@@ -19,9 +19,14 @@ type stmt struct {
 	hints  classifier.Hints // of its text
 	types  string           // parameter types of the last execution that sent them
 	kinds  string           // of the parameters, see kindsOf
+	cursor bool             // its last execution asked for a cursor
+	long   bool             // long data was sent to at
+	// own is a statement of the server on the connection at, which has the cursor
+	// or the long data and ends with them. Nobody else executes it: what a server
+	// keeps of them would be another's, and one that had a cursor is of no use any
+	// more, as MySQL answers its execution without one by columns and an OK.
+	own    *backend.Prepared
 	at     *backend.Conn
-	atID   uint32      // the server's id of it there
-	long   bool        // long data was sent to at
 	failed *wire.Error // long data could not be sent; told at the execution
 	local  bool        // it only concerns the token: no server knows of it
 }
@@ -114,24 +119,25 @@ func (s *session) execute(f wire.Frame, now time.Time) error {
 	j := &job{class: st.class, frame: f, want: expectResult, stmt: st, exec: e, start: now}
 	if st.failed != nil {
 		e := st.failed
-		st.failed, st.long = nil, false
+		st.end()
 		return s.fail(e)
 	}
 	if done, err := s.tokens(j); done {
 		return err
 	}
+	st.cursor = e.flags&opensCursor != 0
 	if st.long {
 		return s.executeBound(j)
 	}
-	st.at = nil
+	st.end() // the cursor of the execution before
 	if done, err := s.executeHere(j); done {
 		return err
 	}
 	if err := s.run1(j); err != nil {
 		return err
 	}
-	if s.relay.err == nil && s.relay.ok.Status.Has(wire.StatusCursorExists) {
-		st.at = s.last
+	if s.relay.err != nil || !s.hasOpened() {
+		st.end()
 	}
 	return nil
 }
@@ -141,10 +147,38 @@ func (s *session) executeBound(j *job) error {
 	st, c := j.stmt, j.stmt.at
 	s.relay.done = false
 	err := s.run1(j)
-	if s.relay.err == nil && (s.relay.done || c.Broken) { // what was refused here may be tried again; after an error the server wants COM_STMT_RESET first
-		st.long, st.at = false, nil
+	switch {
+	case s.relay.err != nil: // what was refused here may be tried again; after an error the server wants COM_STMT_RESET first
+	case s.relay.done && s.hasOpened():
+		st.long = false
+	case s.relay.done, c.Broken:
+		st.end()
 	}
 	return err
+}
+
+// hasOpened tells whether the last execution has opened a cursor.
+func (s *session) hasOpened() bool { return s.relay.ok.Status.Has(wire.StatusCursorExists) }
+
+// end ends the statement's cursor and long data.
+func (st *stmt) end() {
+	st.closeOwn()
+	st.long, st.failed = false, nil
+}
+
+// endNow is end where no execution follows.
+func (st *stmt) endNow() {
+	if c := st.at; c != nil {
+		c.Broken = c.CloseNow(st.own) != nil
+	}
+	st.at, st.own, st.long, st.failed = nil, nil, false, nil
+}
+
+func (st *stmt) closeOwn() {
+	if st.at != nil {
+		st.at.CloseTaken(st.own)
+	}
+	st.at, st.own = nil, nil
 }
 
 // runBound runs a statement where its long data is, if it may still run there.
@@ -175,7 +209,7 @@ func (s *session) runBound(j *job) error {
 }
 
 func (s *session) longDataLost(st *stmt) error {
-	st.long, st.at = false, nil
+	st.end()
 	return s.fail(wire.NewError(wire.ErrNetRead, "Causeway: the connection that had the statement's long data was lost; send it again"))
 }
 
@@ -183,12 +217,9 @@ func (s *session) longDataLost(st *stmt) error {
 // connection does not know it, which costs one round trip once.
 func (s *session) sendExecute(c *backend.Conn, j *job) error {
 	st := j.stmt
-	p := &backend.Prepared{ID: st.atID}
-	if !st.long { // else it is prepared where its data went
-		var err error
-		if p, err = s.prepareOn(c, st); err != nil {
-			return alignError(err)
-		}
+	p, err := s.prepareOn(c, st)
+	if err != nil {
+		return alignError(err)
 	}
 	f := j.frame
 	wire.SetStatementID(f.Payload, p.ID)
@@ -196,17 +227,31 @@ func (s *session) sendExecute(c *backend.Conn, j *job) error {
 		f = wire.Frame{Payload: j.exec.withTypes(f.Payload, st.types)}
 	}
 	p.Types = st.types
-	st.atID = p.ID
 	if err := c.SendFrame(f); err != nil {
 		return &backendError{err}
 	}
 	return nil
 }
 
+// on returns the server's statement for an execution on a connection, nil if
+// nothing fit is prepared there.
+func (st *stmt) on(c *backend.Conn) *backend.Prepared {
+	if !st.cursor && !st.long {
+		return c.Statement(&st.Statement, st.kinds)
+	}
+	if st.at != c {
+		st.closeOwn()
+		if p := c.Take(&st.Statement, st.kinds); p != nil {
+			st.own, st.at = p, c
+		}
+	}
+	return st.own
+}
+
 // prepareOn makes a statement known to a connection, under the schema and
 // variables that it was prepared with.
 func (s *session) prepareOn(c *backend.Conn, st *stmt) (*backend.Prepared, error) {
-	if p := c.Statement(&st.Statement, st.kinds); p != nil {
+	if p := st.on(c); p != nil {
 		return p, nil
 	}
 	now := c.State()
@@ -220,7 +265,7 @@ func (s *session) prepareOn(c *backend.Conn, st *stmt) (*backend.Prepared, error
 		}
 		return nil, err
 	}
-	return c.Statement(&st.Statement, st.kinds), c.AlignNow(now)
+	return st.on(c), c.AlignNow(now)
 }
 
 // refusePrepare refuses a write in a READ ONLY transaction that no server knows
@@ -238,8 +283,9 @@ func (s *session) refusePrepare(j *job) error {
 		return s.refuse(j.class)
 	}
 	st := &backend.Statement{Text: string(j.frame.Payload[1:]), State: s.state}
-	_, err = c.Prepare(st)
-	c.CloseStatement(st, "")
+	if _, err = c.Prepare(st); err == nil {
+		c.CloseTaken(c.Take(st, ""))
+	}
 	var refused *wire.Error
 	switch {
 	case errors.As(err, &refused) && refused.Code == wire.ErrParse:
@@ -276,35 +322,48 @@ func (s *session) longData(f wire.Frame, now time.Time) error {
 }
 
 func (s *session) sendLongData(st *stmt, f wire.Frame, now time.Time) error {
-	c := s.readTrx
-	if c == nil {
-		var err error // it waits where the execution would: that goes on in a transaction which begins here
-		if c, err = s.homeFor(&job{class: st.class, want: expectResult, stmt: st, start: now}); err != nil {
+	if !st.long { // else it follows what was sent before
+		st.end()
+		c, err := s.longDataConn(st, now)
+		if err != nil {
 			return err
 		}
-		j := &job{class: commandClass, want: expectResult, start: now}
-		if c, err = s.enterSchema(c, j); err != nil {
-			return err
-		}
-		if err := s.startTrx(c, j); err != nil {
-			return err
-		}
-		if err := c.AlignNow(s.reachable()); err != nil {
-			c.Broken = true
+		st.long = true
+		if _, err := s.prepareOn(c, st); err != nil {
 			return err
 		}
 	}
-	p, err := s.prepareOn(c, st)
-	if err != nil {
-		return err
-	}
-	st.at, st.long, st.atID = c, true, p.ID
-	wire.SetStatementID(f.Payload, p.ID)
-	return c.SendFrame(f)
+	wire.SetStatementID(f.Payload, st.own.ID)
+	return st.at.SendFrame(f)
 }
 
-// onStatement serves COM_STMT_FETCH and COM_STMT_RESET, which concern the
-// connection that has the statement's cursor or long data.
+// longDataConn returns the connection on which an execution will run whose data
+// comes now. It waits where the execution would: that goes on in a transaction
+// which begins here.
+func (s *session) longDataConn(st *stmt, now time.Time) (*backend.Conn, error) {
+	if s.readTrx != nil {
+		return s.readTrx, nil
+	}
+	c, err := s.homeFor(&job{class: st.class, want: expectResult, stmt: st, start: now})
+	if err != nil {
+		return nil, err
+	}
+	j := &job{class: commandClass, want: expectResult, start: now}
+	if c, err = s.enterSchema(c, j); err != nil {
+		return nil, err
+	}
+	if err := s.startTrx(c, j); err != nil {
+		return nil, err
+	}
+	if err := c.AlignNow(s.reachable()); err != nil {
+		c.Broken = true
+		return nil, err
+	}
+	return c, nil
+}
+
+// onStatement serves COM_STMT_FETCH on the connection that has the cursor, and
+// COM_STMT_RESET, to which no server could add anything.
 func (s *session) onStatement(f wire.Frame, now time.Time) error {
 	id := stmtID(f.Payload)
 	st := s.stmts[id]
@@ -314,25 +373,19 @@ func (s *session) onStatement(f wire.Frame, now time.Time) error {
 		return s.unknownStmt(wire.ComStmtReset, id, "mysql_stmt_precheck")
 	case st == nil:
 		return s.unknownStmt(wire.ComStmtFetch, id, "mysql_stmt_precheck")
-	case st.at == nil && reset:
-		st.failed = nil
+	case reset:
+		st.endNow()
 		s.told, s.rowCount, s.lastAsked = 0, 0, notHere
 		return s.sendOK()
 	case st.at == nil || st.at.Broken:
 		return s.failAdding(wire.NewError(errNoOpenCursor, "The statement (%d) has no open cursor.", id))
 	}
-	j := &job{class: commandClass, frame: f, want: expectRows, stmt: st, start: now, seq: s.client.Sequence()}
-	c := st.at
-	if reset {
-		j.want = expectSimple
-		st.at, st.long, st.failed = nil, false, nil
-	}
 	s.route = route{reason: reasonPrepared, digest: st.class.Digest}
-	if err := s.runOn(c, j); err != nil {
+	if err := s.runOn(st.at, &job{class: commandClass, frame: f, want: expectRows, stmt: st, start: now, seq: s.client.Sequence()}); err != nil {
 		return err
 	}
 	if s.relay.err == nil && s.relay.ok.Status.Has(wire.StatusLastRowSent) {
-		st.at = nil // the server has closed the cursor
+		st.end() // as the server has done with the cursor
 	}
 	return nil
 }
@@ -349,9 +402,7 @@ func (s *session) closeStmt(f wire.Frame) error {
 		return nil
 	}
 	delete(s.stmts, id)
-	if c := st.at; c != nil && !c.Broken && (c == s.home || c == s.replicas[c.Node.Addr]) {
-		c.CloseStatement(&st.Statement, st.kinds)
-	}
+	st.endNow()
 	s.srv.shared.release(st.sharedStmt)
 	return nil
 }

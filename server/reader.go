@@ -105,8 +105,8 @@ func (s *session) tryReplica(c *backend.Conn, j *job, p plan) (again bool, err e
 	case r.err != nil && !r.started && replicaCannot(r.err.Code):
 		s.noteResend(c, j)
 		s.applyNews(c, j)
-		if p.begin {
-			s.dropReplica(c) // a transaction may be open there
+		if p.begin { // a transaction may be open there, a cursor as well
+			s.closeTrx(c, "ROLLBACK")
 		}
 		s.client.SetSequence(j.seq)
 		return true, nil
@@ -399,11 +399,18 @@ func (s *session) waitCovered(need balance.Need, start time.Time, limit time.Dur
 	}
 }
 
+// errHasCursor is why a read goes elsewhere: the session's connection is not fit for
+// it, but for the rows still to be fetched.
+var errHasCursor = errors.New("the connection has an open cursor")
+
 // replicaConn returns the session's connection to a replica.
 func (s *session) replicaConn(n *backend.Node, wait bool) (*backend.Conn, error) {
 	if c := s.replicas[n.Addr]; c != nil { // it holds a read-only transaction or a cursor
-		if s.unfit(c, n, time.Now()) == "" && c.Fits(s.want(n, c == s.readTrx)) {
+		switch fit := s.unfit(c, n, time.Now()) == ""; {
+		case fit && c.StillFits(s.want(n, c == s.readTrx)):
 			return c, nil
+		case fit && s.hasCursor(c):
+			return nil, errHasCursor
 		}
 		s.dropReplica(c)
 	}

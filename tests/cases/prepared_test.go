@@ -59,6 +59,12 @@ var longDataCases = []theCase{
 		cursor("a", "c", num(2)), fetch("a", "c", 1), resetStmt("a", "c"), fetch("a", "c", 1), "b: INSERT INTO t (v) VALUES (1) => OK", cursor("a", "c", num(2)), fetch("a", "c", 1), closeStmt("a", "c"), fetch("a", "c", 1), "b: UPDATE t SET v = 0 => OK",
 		prep("a", "l", "SELECT v FROM t WHERE id <= ? ORDER BY id FOR UPDATE"), "a: BEGIN", cursor("a", "l", num(3)), fetch("a", "l", 1), fetch("a", "l", 5), "a: COMMIT", "b: UPDATE t SET v = 1 => OK", prep("a", "two", "SELECT id FROM t ORDER BY id"), prep("a", "three", "SELECT s FROM words ORDER BY id"), cursor("a", "two"), cursor("a", "three"), fetch("a", "two", 1), fetch("a", "three", 1), fetch("a", "two", 1), fetch("a", "three", 5), fetch("a", "two", 9), `a: \reset`, "b: UPDATE t SET v = 2 => OK",
 	)},
+	{row: "S8", name: "two cursors of one text", steps: steps(
+		prep("a", "c", "SELECT id FROM t WHERE id > ? ORDER BY id"), prep("a", "d", "SELECT id FROM t WHERE id > ? ORDER BY id"), cursor("a", "c", num(0)), cursor("a", "d", num(3)), fetch("a", "c", 1), fetch("a", "d", 1), fetch("a", "c", 1), prep("a", "e", "SELECT id FROM t WHERE id > ? ORDER BY id"), fetch("a", "c", 1), exe("a", "e", num(2)), closeStmt("a", "d"), fetch("a", "c", 9),
+		prep("a", "n", "SELECT id FROM t ORDER BY id"), "a: BEGIN", "a: UPDATE t SET v = 0 WHERE id = 1", cursor("a", "n"), fetch("a", "n", 1), prep("a", "m", "SELECT id FROM t ORDER BY id"), exe("a", "m"), fetch("a", "n", 1), "a: COMMIT", fetch("a", "n", 1),
+	)},
+	{row: "S8", name: "a cursor stays open", run: staysOpen},
+	{row: "S8", name: "executed after a cursor", run: afterCursor},
 	{row: "S8", name: "cursors without DEPRECATE_EOF", classic: true, steps: steps(
 		prep("a", "c", "SELECT id FROM t ORDER BY id"), cursor("a", "c"), fetch("a", "c", 2), fetch("a", "c", 2), fetch("a", "c", 2), prep("a", "e", "SELECT id FROM t WHERE id > 100"), cursor("a", "e"), fetch("a", "e", 1), prep("a", "w", "UPDATE t SET v = 0 WHERE id = 1"), cursor("a", "w"), "a: SELECT v FROM t WHERE id = 1 => 0", cursor("a", "c"), fetch("a", "c", 1), `a: \drop`, "b: UPDATE t SET v = 1 => OK",
 	)},
@@ -69,6 +75,9 @@ var longDataCases = []theCase{
 	{row: "S12", name: "long data", steps: steps(
 		prep("a", "w", "INSERT INTO blobs VALUES (?, ?, ?)"), long("a", "w", 1, "abc"), "b: SELECT v FROM t WHERE id = 1 => 10 @replica", long("a", "w", 1, "def"), long("a", "w", 2, strings.Repeat("long", 50000)), exe("a", "w", num(1), raw.Long(), raw.Long()).is("OK"), "a: SELECT b, LENGTH(x) FROM blobs WHERE id = 1 => abcdef,200000", exe("a", "w", num(2), str("plain"), raw.Null()).is("OK"), "b: SELECT b, x FROM blobs WHERE id = 2 => plain,NULL",
 		prep("a", "r", "SELECT id FROM blobs WHERE b = ? AND id > ?"), long("a", "r", 0, "abc"), long("a", "r", 0, "def"), exe("a", "r", raw.Long(), num(0)), exe("a", "r", str("plain"), num(0)), long("a", "r", 9, "no such parameter"), exe("a", "r", str("plain"), num(0)), exe("a", "r", str("plain"), num(0)), resetStmt("a", "r"), exe("a", "r", str("plain"), num(0)), "b: INSERT INTO t (v) VALUES (1) => OK", long("a", "w", 1, "lost"), `a: \quit`, "b: SELECT COUNT(*) FROM blobs FOR UPDATE => 2", "b: INSERT INTO t (v) VALUES (1) => OK", prep("b", "w", "INSERT INTO blobs VALUES (?, ?, ?)"), exe("b", "w", num(3), str("mine"), raw.Null()).is("OK"), "b: SELECT b FROM blobs WHERE id = 3 => mine",
+	)},
+	{row: "S12", name: "long data of one of two statements of a text", steps: steps(
+		prep("a", "w", "INSERT INTO blobs VALUES (?, ?, ?)"), prep("a", "v", "INSERT INTO blobs VALUES (?, ?, ?)"), long("a", "w", 1, "long "), exe("a", "v", num(1), str("two"), str("two")).is("OK"), prep("a", "u", "INSERT INTO blobs VALUES (?, ?, ?)"), long("a", "w", 1, "of one"), exe("a", "u", num(2), str("three"), str("three")).is("OK"), exe("a", "w", num(3), raw.Long(), str("one")).is("OK"), "a: SELECT b, x FROM blobs ORDER BY id => two,two | three,three | long of one,one",
 	)},
 	{row: "S16", name: "rows that begin with 0xFE", run: rowsLikeEOF},
 	{row: "S16", name: "the same without DEPRECATE_EOF", classic: true, run: rowsLikeEOF},
@@ -237,5 +246,65 @@ func rowsLikeEOF(e *env) string {
 		}
 	}
 	e.want(c, "SELECT v FROM t WHERE id = 1", "10")
+	return ""
+}
+
+// staysOpen fetches from a cursor between commands after which Causeway's other
+// connections and statements are not what they were.
+func staysOpen(e *env) string {
+	c := e.dial()
+	if c == nil {
+		return ""
+	}
+	defer c.Quit()
+	s, err := c.Prepare("SELECT id FROM t ORDER BY id")
+	if err != nil {
+		e.errorf("%v", err)
+		return ""
+	}
+	s.Execute(raw.CursorReadOnly)
+	var got []string
+	for _, between := range []func(){
+		func() {},
+		func() { c.SetOption(1) },
+		func() {
+			for i := range 60 { // more than a connection keeps
+				if o, err := c.Prepare(fmt.Sprintf("SELECT v + %d FROM t WHERE id = ?", i)); err == nil {
+					o.Execute(raw.NoCursor, num(1))
+				}
+			}
+		},
+	} {
+		between()
+		r, err := s.Fetch(1)
+		got = append(got, fmt.Sprint(r, err))
+	}
+	return strings.Join(got, "\n")
+}
+
+// afterCursor executes without a cursor what this client, and another, had executed
+// with one. MySQL 9.7 itself cannot on one statement: it answers with columns and an OK.
+func afterCursor(e *env) string {
+	const text = "SELECT id FROM t WHERE id > ? ORDER BY id"
+	for range 2 {
+		c := e.dial()
+		if c == nil {
+			return ""
+		}
+		s, err := c.Prepare(text)
+		if err != nil {
+			e.errorf("%v", err)
+			return ""
+		}
+		if !e.direct {
+			s.Execute(raw.CursorReadOnly, num(1))
+			s.Fetch(100)
+		}
+		if a, err := s.Execute(raw.NoCursor, num(1)); err != nil || a.Err() != nil || len(a[0].Rows) != 4 {
+			e.errorf("%v, %v: %s", err, a.Err(), a)
+		}
+		s.Close()
+		c.Quit()
+	}
 	return ""
 }
