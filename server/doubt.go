@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,7 +73,7 @@ func (s *session) lostAnswer(c *backend.Conn, j *job, err error) error {
 	if !s.relay.started {
 		s.client.SetSequence(j.seq) // rows may have been ready to go
 	}
-	s.resolveDoubt(s.srv.opts.MaxWait)
+	s.settleDoubts()
 	if isRollback(j) && !s.relay.started && overOnly(gone) == nil {
 		return s.endedByLoss()
 	}
@@ -86,7 +87,6 @@ func (s *session) mayHaveWritten(c *classifier.Class) bool {
 }
 
 func (s *session) openDoubt(c *backend.Conn) {
-	s.leaveDoubt() // of an earlier one nobody would hear again
 	d := &doubt{addr: c.Node.Addr, account: c.Account(), thread: c.ThreadID, established: c.Established}
 	if s.common.shares() {
 		d.shared = s.sharedEntries(s.view())
@@ -94,14 +94,20 @@ func (s *session) openDoubt(c *backend.Conn) {
 			d.settled = append(d.settled, e.Doubt())
 		}
 	}
-	s.doubt = d
+	s.doubts = append(s.doubts, d)
 	s.srv.metrics.doubts.WithLabelValues("opened").Inc()
 }
 
-// leaveDoubt has the server find out what becomes of a doubt that others share, as
-// the session may ask for nothing any more.
-func (s *session) leaveDoubt() {
-	if d := s.doubt; d != nil && len(d.shared) > 0 && !d.left {
+// leaveDoubts has the server find out what becomes of the doubts that others share,
+// as the session may ask for nothing any more.
+func (s *session) leaveDoubts() {
+	for _, d := range s.doubts {
+		s.leaveDoubt(d)
+	}
+}
+
+func (s *session) leaveDoubt(d *doubt) {
+	if len(d.shared) > 0 && !d.left {
 		d.left = true
 		s.srv.wg.Go(func() { s.srv.settleLater(d) })
 	}
@@ -255,40 +261,30 @@ func mayHaveCommitted(c *classifier.Class) bool {
 	return true
 }
 
-// settleDoubt comes before any statement of a session in doubt: as long as the
-// outcome cannot be found out, reads go to the source.
-func (s *session) settleDoubt() {
-	if s.doubt == nil {
+// settleDoubts comes before any statement of a session in doubt: as long as an
+// outcome cannot be found out, reads go to the source, see homeOnlyBesides.
+func (s *session) settleDoubts() {
+	if len(s.doubts) == 0 {
 		return
 	}
-	s.resolveDoubt(s.srv.opts.MaxWait)
-	if s.doubt != nil && s.homeOnly == reasonNone {
-		s.homeOnly = reasonDoubt
-	}
-	if s.doubt == nil && s.homeOnly == reasonDoubt {
-		s.homeOnly = reasonNone
-	}
+	ctx, cancel := context.WithTimeout(s.ctx, s.srv.opts.MaxWait)
+	defer cancel()
+	s.doubts = slices.DeleteFunc(s.doubts, func(d *doubt) bool { return s.resolveDoubt(ctx, d) })
 }
 
-// resolveDoubt takes the outcome as the token, once it is known.
-func (s *session) resolveDoubt(limit time.Duration) {
-	d := s.doubt
-	if d == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(s.ctx, limit)
-	defer cancel()
+// resolveDoubt takes the outcome of a lost statement into the token, once it is known.
+func (s *session) resolveDoubt(ctx context.Context, d *doubt) bool {
 	set, how, err := s.srv.outcome(ctx, d)
 	if err != nil {
 		s.srv.metrics.doubts.WithLabelValues("unresolved").Inc()
 		s.log.Debug().Err(err).Str("node", d.addr).Msg("outcome of a lost statement not known yet")
-		s.leaveDoubt()
-		return
+		s.leaveDoubt(d)
+		return false
 	}
-	s.doubt = nil
 	s.grow(set)
 	d.settle(set, s.srv)
 	s.srv.metrics.doubts.WithLabelValues(how).Inc()
+	return true
 }
 
 // outcome waits until the thread of the lost connection is gone from its server
@@ -329,7 +325,6 @@ func (s *session) afterError(c *backend.Conn, j *job) {
 		return
 	}
 	s.log.Warn().Err(err).Msg("cannot learn what a failed statement committed; the session reads from the source")
-	s.homeOnly = reasonDoubt
 	s.openDoubt(c)
 }
 

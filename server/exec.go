@@ -46,7 +46,7 @@ func (s *session) decideAndRun(j *job) error {
 	if e := s.applyRules(j); e != nil {
 		return s.denied(j, e)
 	}
-	s.settleDoubt()
+	s.settleDoubts()
 	j.before = s.view()
 	if j.class.Kind == classifier.Begin {
 		defer s.unlessBegun()

@@ -83,13 +83,13 @@ type session struct {
 	aborted    string        // the transaction was lost; why. Only ROLLBACK and its like go on
 	homeOnly   reason        // why all reads stay on the source connection
 	sticky     stickyState   // what of the source connection cannot be replayed
-	doubt      *doubt
-	warnings   uint16      // of the last statement
-	errors     uint16      // among them
-	told       uint16      // warnings that the last answer told of
-	rowCount   int64       // ROW_COUNT() after it
-	stale      *staleNote  // the last statement was served stale
-	refusal    *wire.Error // of the last replica that refused the account, for this read
+	doubts     []*doubt      // statements whose answers were lost, the oldest first
+	warnings   uint16        // of the last statement
+	errors     uint16        // among them
+	told       uint16        // warnings that the last answer told of
+	rowCount   int64         // ROW_COUNT() after it
+	stale      *staleNote    // the last statement was served stale
+	refusal    *wire.Error   // of the last replica that refused the account, for this read
 
 	stmts      map[uint32]*stmt
 	nextStmt   uint32
@@ -175,7 +175,7 @@ func (s *session) run() {
 	defer s.cancel()
 	defer s.closeStmts()
 	defer s.closeBackends()
-	defer s.leaveDoubt()
+	defer s.leaveDoubts()
 	if !s.greet() {
 		return
 	}
@@ -321,6 +321,8 @@ func (s *session) homeOnlyBesides() reason {
 		return reasonSourceOnly
 	case s.sticky.locks: // what others did under the same lock must be seen
 		return reasonUserLocks
+	case s.homeOnly == reasonNone && len(s.doubts) > 0:
+		return reasonDoubt
 	}
 	return s.homeOnly
 }

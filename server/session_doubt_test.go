@@ -195,3 +195,38 @@ func TestClientLeavesDuringItsWrite(t *testing.T) {
 		t.Errorf("the source was asked %q", got)
 	}
 }
+
+// A second write is lost while the first is in doubt: neither is forgotten. The
+// thread of the first lives on and commits last.
+func TestTwoDoubts(t *testing.T) {
+	l := startLab(t, 1)
+	first := uint32(0)
+	l.source.on("INSERT", func(c *fakeConn, text string) {
+		c.hangUp()
+		if strings.Contains(text, "(1)") {
+			first = c.id
+			return
+		}
+		c.lingers = false
+	})
+	l.source.on("KILL", func(c *fakeConn, _ string) { c.ok() }) // it takes long
+	k := l.client()
+	k.wantError(wire.ErrNetRead, "not known", "INSERT INTO t VALUES (1)")
+	k.wantError(wire.ErrNetRead, "not known", "INSERT INTO t VALUES (2)")
+	l.apply()
+	k.wantFrom("source", "SELECT a FROM t")
+	if got := k.route("Reason"); got != "doubt" {
+		t.Errorf("reason %q, want doubt", got)
+	}
+	k.wantError(wire.ErrServerIsntAvailable, "not known yet", "SELECT @causeway_token")
+	l.source.commit() // by the first
+	l.source.mu.Lock()
+	delete(l.source.threads, first)
+	l.source.mu.Unlock()
+	k.wantFrom("source", "SELECT a FROM t")
+	l.apply()
+	k.wantFrom("replica1", "SELECT a FROM t")
+	if got := k.route("Token"); got != sourceUUID+":1-101" {
+		t.Errorf("token %q lacks what the first has committed", got)
+	}
+}
