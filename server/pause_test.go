@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,6 +38,11 @@ func TestBeginsWrite(t *testing.T) {
 	}
 	if !beginsWrite(stmtJob(classifier.Read, 0), true) || beginsWrite(stmtJob(classifier.Read, classifier.NoTable), true) {
 		t.Error("the first statement on a table begins the transaction")
+	}
+	subquery := stmtJob(classifier.Set, 0)
+	subquery.class.Digest = "set @a = ( select a from t )"
+	if !beginsWrite(subquery, true) || beginsWrite(subquery, false) || !beginsWrite(stmtJob(classifier.Handler, 0), true) {
+		t.Error("so do SET and HANDLER")
 	}
 	execute := stmtJob(classifier.TextPrepare, 0)
 	execute.class.Names = []string{"execute", "s"}
@@ -141,6 +147,29 @@ func TestPause(t *testing.T) {
 	beginner.run("COMMIT")
 	root.awaitStatus("Open_transactions", "0")
 	root.awaitStatus("Writes", "served")
+}
+
+// TestPauseHoldsFirstStatement: whatever a transaction begins with waits, as BEGIN
+// goes to the source with it. One that is READ ONLY begins on a replica.
+func TestPauseHoldsFirstStatement(t *testing.T) {
+	for _, first := range []string{"SAVEPOINT a", "SELECT @@version", "SET @a = 1", "USE other", "COMMIT"} {
+		l := startLab(t, 1, admins)
+		root, k := l.clientAs("root", "root_pw"), l.client()
+		if strings.HasPrefix(first, "COMMIT") {
+			k.run("SET completion_type='CHAIN'")
+		}
+		root.run("CAUSEWAY PAUSE WRITES FOR 600 SECONDS")
+		k.run("START TRANSACTION READ ONLY", "SELECT a FROM t", "ROLLBACK AND NO CHAIN", "BEGIN")
+		l.forget()
+		k.command(wire.ComQuery, first)
+		root.awaitStatus("Writes_waiting", "1")
+		wantTexts(t, l.source)
+		root.run("CAUSEWAY RESUME")
+		if r := k.answer(textValue); r.err != nil || r.lost != nil {
+			t.Errorf("%s: %v %v", first, r.err, r.lost)
+		}
+		k.run("INSERT INTO t VALUES (1)", "ROLLBACK AND NO CHAIN")
+	}
 }
 
 // TestPauseEnds: by another source, by its limit.
