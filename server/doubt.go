@@ -75,7 +75,7 @@ func (s *session) lostAnswer(c *backend.Conn, j *job, err error) error {
 	}
 	s.settleDoubts()
 	if isRollback(j) && !s.relay.started && overOnly(gone) == nil {
-		return s.endedByLoss()
+		return s.endedByLoss(j)
 	}
 	return s.tellLost(c, j, err, gone)
 }
@@ -231,7 +231,7 @@ func (s *session) lostReplicaAnswer(c *backend.Conn, j *job, err error) error {
 	}
 	s.client.SetSequence(j.seq)                  // rows may have been ready to go
 	if inTrx && (isRollback(j) || isCommit(j)) { // it was READ ONLY
-		return s.endedByLoss()
+		return s.endedByLoss(j)
 	}
 	e := wire.NewError(wire.ErrNetRead, "Causeway: the connection to replica %s was lost during the statement", c.Node.Addr)
 	if inTrx {
@@ -243,9 +243,7 @@ func (s *session) lostReplicaAnswer(c *backend.Conn, j *job, err error) error {
 // readTrxLost notes that the replica of a read-only transaction went away.
 func (s *session) readTrxLost(c *backend.Conn) {
 	s.dropReplica(c)
-	s.aborted = fmt.Sprintf("replica %s was lost", c.Node.Addr)
-	s.status &^= wire.StatusInTrans | wire.StatusInTransReadonly
-	s.inTrx.Store(false)
+	s.abort("replica "+c.Node.Addr+" was lost", s.readKind)
 }
 
 // mayHaveCommitted tells whether a statement on the source can have committed

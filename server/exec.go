@@ -455,8 +455,10 @@ func (s *session) afterHome(j *job) {
 	if j.want == expectPrepare {
 		return
 	}
+	inTrx := s.home.Status.Has(wire.StatusInTrans)
+	s.ownLevel = s.ownLevel && inTrx
 	if s.oneShot && r.err == nil && usesNextTrx(c) {
-		s.oneShot = false
+		s.oneShot, s.ownLevel = false, inTrx
 	}
 	s.noteInsertID(s.home, j)
 	s.followSticky(j)

@@ -70,6 +70,7 @@ func (s *session) startTrx(c *backend.Conn, j *job) error {
 		texts = append(slices.Clip(texts), lazy.text)
 	}
 	s.nextTrx, s.lazy = nil, nil
+	s.ownLevel = s.ownLevel || c == s.home && lazy != nil && len(held) > 0
 	for _, text := range texts {
 		if _, err := c.Query(text); err != nil {
 			s.notStarted(c, held, lazy, err)

@@ -146,7 +146,7 @@ func (s *session) begunOn(c *backend.Conn) bool {
 		return c.Status.Has(wire.StatusInTrans) || s.locks == c
 	}
 	s.dropReplica(c)
-	s.aborted = "replica " + c.Node.Addr + " was lost"
+	s.abort("replica "+c.Node.Addr+" was lost", "")
 	return false
 }
 

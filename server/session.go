@@ -80,6 +80,8 @@ type session struct {
 	oneShot    bool          // one was sent to the source and holds for its next statement
 	lazy       *lazyTrx      // a transaction that was begun here only
 	locks      *backend.Conn // it may have metadata locks of a transaction that its flags do not tell of
+	ownLevel   bool          // the transaction on the source has characteristics by SET TRANSACTION
+	lostKind   string        // SET TRANSACTION for one like that which was lost, "": not known
 	aborted    string        // the transaction was lost; why. Only ROLLBACK and its like go on
 	homeOnly   reason        // why all reads stay on the source connection
 	sticky     stickyState   // what of the source connection cannot be replayed
@@ -154,7 +156,7 @@ func (s *session) reset() {
 	s.modeState = nil
 	s.readTrx, s.nextTrx, s.oneShot, s.lazy, s.aborted = nil, nil, false, nil, ""
 	s.homeOnly, s.sticky, s.stale, s.locks = reasonNone, stickyState{}, nil, nil
-	s.untracked, s.trxWrote = false, false
+	s.untracked, s.trxWrote, s.ownLevel = false, false, false
 	s.last, s.stmts, s.dropped = nil, nil, ""
 	s.wants, s.trackers = defaultWants(s.view().Source), trackerCheck{}
 	s.status = wire.StatusAutocommit
