@@ -158,6 +158,9 @@ func (s *session) lostBefore(c *backend.Conn, j *job) error {
 		return s.lostReplicaAnswer(c, j, errString("an earlier answer was lost"))
 	}
 	gone := s.dropHome(errString("an earlier answer was lost"))
+	if s.killed.Load() {
+		return errQuit
+	}
 	if gone == nil && s.aborted == "" && !j.again {
 		j.again = true
 		s.client.SetSequence(j.seq)

@@ -167,7 +167,7 @@ func (s *session) runOnHome(j *job) error {
 	case isInsert(j):
 		s.pipeInsertID(c)
 	case j.want == expectColumns:
-		if err := s.beforeFieldList(c); err != nil {
+		if err := s.beforeFieldList(c, j); err != nil {
 			return s.answerError(j, err)
 		}
 	}

@@ -56,6 +56,10 @@ func (s *session) startTrx(c *backend.Conn, j *job) error {
 	if j.want == expectPrepare || s.lazy == nil && (len(s.nextTrx) == 0 || startsNoTrx(j.class)) { // PREPARE starts nothing either
 		return nil
 	}
+	return s.interruptibly(c, j, func() error { return s.sendStart(c) })
+}
+
+func (s *session) sendStart(c *backend.Conn) error {
 	if err := c.AlignNow(s.reachable()); err != nil { // isolation levels hold for transactions that begin later
 		c.Broken = true
 		return err

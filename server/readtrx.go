@@ -88,6 +88,8 @@ func (s *session) carryUserVars(c *backend.Conn, j *job) {
 	home, err := s.homeConn(j.start, true)
 	if err == nil {
 		s.sticky.userVars = true
+		s.bound(home)
+		defer home.SetDeadline(noDeadline)
 		if err = home.AlignNow(s.reachable()); err == nil {
 			_, err = s.askHome("SET " + strings.Join(sets, ", "))
 		}
