@@ -22,6 +22,7 @@ type doubt struct {
 	thread      uint32
 	established time.Time
 
+	by      keys           // which it wrote under
 	shared  []*scope.Entry // which the session raises: others are in doubt as well
 	settled []func()
 	left    bool // to the server, see leaveDoubt
@@ -87,7 +88,7 @@ func (s *session) mayHaveWritten(c *classifier.Class) bool {
 }
 
 func (s *session) openDoubt(c *backend.Conn) {
-	d := &doubt{addr: c.Node.Addr, account: c.Account(), thread: c.ThreadID, established: c.Established}
+	d := &doubt{addr: c.Node.Addr, account: c.Account(), thread: c.ThreadID, established: c.Established, by: s.common.keys}
 	if s.common.shares() {
 		d.shared = s.sharedEntries(s.view())
 		for _, e := range d.shared {
@@ -282,6 +283,7 @@ func (s *session) resolveDoubt(ctx context.Context, d *doubt) bool {
 		s.leaveDoubt(d)
 		return false
 	}
+	defer s.under(d.by)()
 	s.grow(set)
 	d.settle(set, s.srv)
 	s.srv.metrics.doubts.WithLabelValues(how).Inc()

@@ -460,6 +460,7 @@ func (s *session) afterHome(j *job) {
 	if s.oneShot && r.err == nil && usesNextTrx(c) {
 		s.oneShot, s.ownLevel = false, inTrx
 	}
+	s.common.plain = s.common.plain || s.common.key == "" && mayWrite(c)
 	s.noteInsertID(s.home, j)
 	s.followSticky(j)
 	if r.err != nil && !c.Is(classifier.MultiStatement) {

@@ -31,6 +31,29 @@ func (l *lab) lostWrite(times int) {
 	})
 }
 
+// lost are the threads that live on without a connection.
+func (n *fakeNode) lost() (ids []uint32) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for id := range n.threads {
+		if n.conns[id] == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// endLost ends them, but for some.
+func (n *fakeNode) endLost(but ...uint32) {
+	for _, id := range n.lost() {
+		if !slices.Contains(but, id) {
+			n.mu.Lock()
+			delete(n.threads, id)
+			n.mu.Unlock()
+		}
+	}
+}
+
 // The answer to a write is lost: its thread is killed, and only when it is gone
 // the position is asked for, which has what it committed in the meantime.
 func TestDoubtIsResolved(t *testing.T) {
@@ -83,13 +106,7 @@ func TestDoubtIsNotResolved(t *testing.T) {
 	if got := k.route("Reason"); got != "doubt" {
 		t.Errorf("reason %q, want doubt", got)
 	}
-	l.source.mu.Lock()
-	for id, c := range l.source.threads {
-		if c && l.source.conns[id] == nil {
-			delete(l.source.threads, id) // the thread ends at last
-		}
-	}
-	l.source.mu.Unlock()
+	l.source.endLost()
 	l.apply()
 	k.wantFrom("replica1", "SELECT a FROM t")
 }
