@@ -268,7 +268,6 @@ func (s *session) forgetLost(lost gtid.Set, v *backend.View, version uint64) gti
 		}
 	}
 	forget(c.wide)
-	s.saw.Forget(lost, v.Epoch)
 	if c.key != "" {
 		forget(s.srv.scopes.keys.Find(c.key))
 		s.srv.scopes.keys.Floor().Forget(lost, v.Epoch, version) // its names are forgotten: there is nobody to tell
