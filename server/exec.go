@@ -464,6 +464,7 @@ func (s *session) afterHome(j *job) {
 	s.noteInsertID(s.home, j)
 	s.followSticky(j)
 	if r.err != nil && !c.Is(classifier.MultiStatement) {
+		s.trxRows.ended(!s.home.Status.Has(wire.StatusInTrans))
 		return
 	}
 	if c.Is(classifier.SetsGlobal) || changesAccounts(c) {

@@ -83,7 +83,7 @@ func (s *session) dropHome(why error) error {
 	if c == nil {
 		return nil
 	}
-	s.home, s.trxWrote = nil, false
+	s.home, s.trxWrote, s.trxRows = nil, false, trxRows{}
 	s.homeID.Store(0)
 	inTrx := c.Status.Has(wire.StatusInTrans)
 	s.lostKind, s.ownLevel = s.homeKind(c), false

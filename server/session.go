@@ -36,6 +36,7 @@ type session struct {
 	token      gtid.Token   // GTIDs that reads must see
 	windows    windows      // after its commits
 	trxWrote   bool         // the open transaction may have written, see followCommit
+	trxRows    trxRows      // what it has changed and no GTID has told of
 	handed     handedToken  // the last token that was handed in
 	lateToken  bool         // it came in a transaction, which keeps its snapshot
 	untracked  bool         // it wrote what no GTID tells of
@@ -156,7 +157,7 @@ func (s *session) reset() {
 	s.modeState = nil
 	s.readTrx, s.nextTrx, s.oneShot, s.lazy, s.aborted = nil, nil, false, nil, ""
 	s.homeOnly, s.sticky, s.stale, s.locks = reasonNone, stickyState{}, nil, nil
-	s.untracked, s.trxWrote, s.ownLevel = false, false, false
+	s.untracked, s.trxWrote, s.trxRows, s.ownLevel = false, false, trxRows{}, false
 	s.last, s.stmts, s.dropped = nil, nil, ""
 	s.wants, s.trackers = defaultWants(s.view().Source), trackerCheck{}
 	s.status = wire.StatusAutocommit

@@ -23,6 +23,7 @@ type trackedNews struct {
 	schema       bool   // the schema was
 	insertID     bool   // an OK had an insert id
 	info         uint64 // what the info of an OK counted, see noteFound
+	unchanged    bool   // that of the last said of an UPDATE that it changed no row
 	stateChanged bool
 	before       []uint16 // warning counts of the results before the last
 	setsState    bool     // session_track_state_change was set
@@ -38,6 +39,7 @@ func (s *session) onOK(ok *wire.OK) error {
 	if len(ok.Info) > 0 {
 		s.tracked.info = countedIn(ok.Info)
 	}
+	s.tracked.unchanged = changesNone(ok.Info)
 	s.followCommit(ok)
 	s.noteSeen()
 	if len(ok.Track) == 0 {
