@@ -1,6 +1,7 @@
 package scope
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -23,6 +24,11 @@ type Seen struct {
 	mu    sync.Mutex
 	floor gtid.Token
 	reads []Read // one for each server, whose position is not in the floor yet
+
+	// A source that takes over may lack what was seen before, and then nobody will
+	// ever have it. older is the part of the floor that is to be compared with it.
+	older  gtid.Token
+	source uint64 // the number of the source that the rest was learned under
 }
 
 // Note adds a read.
@@ -45,14 +51,15 @@ func (s *Seen) note(r Read) {
 }
 
 // Settle moves reads into the floor. position tells what their server had executed
-// at some moment after a read's end, false if that is not known.
-func (s *Seen) Settle(epoch uint64, position func(Read) (gtid.Set, bool)) {
+// at some moment after a read's end, false if that is not known. source numbers the
+// source that the cluster had at that moment; each has a higher one than those before.
+func (s *Seen) Settle(epoch, source uint64, position func(Read) (gtid.Set, bool)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	kept := s.reads[:0]
 	for _, r := range s.reads {
 		if set, ok := position(r); ok {
-			s.floor, _ = s.floor.Add(set, epoch)
+			s.add(gtid.Token{Set: set, Epoch: epoch}, source)
 		} else {
 			kept = append(kept, r)
 		}
@@ -60,30 +67,53 @@ func (s *Seen) Settle(epoch uint64, position func(Read) (gtid.Set, bool)) {
 	s.reads = kept
 }
 
+func (s *Seen) add(t gtid.Token, source uint64) {
+	s.turn(source)
+	if source < s.source {
+		s.older, _ = s.older.Add(t.Set, t.Epoch)
+	} else {
+		s.floor, _ = s.floor.Add(t.Set, t.Epoch)
+	}
+}
+
+// turn makes the floor older if that source is a new one.
+func (s *Seen) turn(source uint64) {
+	if source > s.source {
+		s.older, _ = s.older.Add(s.floor.Set, s.floor.Epoch)
+		s.floor, s.source = gtid.Token{}, source
+	}
+}
+
 // Floor is what a read must see, but for the reads that are not settled, which
 // are appended to buf.
 func (s *Seen) Floor(buf []Read) (gtid.Token, []Read) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.floor, append(buf, s.reads...)
+	floor, _ := s.floor.Add(s.older.Set, s.older.Epoch)
+	return floor, append(buf, s.reads...)
 }
 
-// Forget takes lost writes out of the floor, and all of it if it is of another epoch.
-func (s *Seen) Forget(lost gtid.Set, epoch uint64) {
+// Compare takes out of the floor what was seen under earlier sources and is not in
+// what a source had once it had all that it was going to have of them.
+func (s *Seen) Compare(has gtid.Set, source uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.floor.Void(epoch) {
-		s.floor = gtid.Token{}
+	if s.turn(source); source != s.source || s.older.Set.IsEmpty() {
+		return
 	}
-	s.floor.Set = s.floor.Set.Subtract(lost)
+	s.floor, _ = s.floor.Add(s.older.Set.Intersect(has), s.older.Epoch)
+	s.older = gtid.Token{}
 }
 
 // merge adds what another one has seen.
 func (s *Seen) merge(o *Seen) {
-	floor, reads := o.Floor(nil)
+	o.mu.Lock()
+	floor, older, source, reads := o.floor, o.older, o.source, slices.Clone(o.reads)
+	o.mu.Unlock()
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.floor, _ = s.floor.Add(floor.Set, floor.Epoch)
+	s.add(floor, source)
+	s.add(older, 0)
 	for _, r := range reads {
 		s.note(r)
 	}

@@ -21,18 +21,42 @@ func TestSeen(t *testing.T) {
 	if len(reads) != 3 || reads[0] != want[0] || reads[1] != want[1] || reads[2] != want[2] {
 		t.Fatalf("reads %v, want %v", reads, want)
 	}
-	s.Settle(0, func(r Read) (gtid.Set, bool) { return set(t, "1-7"), r.Addr == "b" })
+	s.Settle(0, 0, func(r Read) (gtid.Set, bool) { return set(t, "1-7"), r.Addr == "b" })
 	floor, reads := s.Floor(nil)
 	if !floor.Set.Equal(set(t, "1-7")) || len(reads) != 2 {
 		t.Errorf("floor %s, %d reads", floor.Set.Line(), len(reads))
 	}
-	s.Forget(set(t, "6-9"), 0)
-	if floor, _ = s.Floor(nil); !floor.Set.Equal(set(t, "1-5")) {
-		t.Errorf("floor %s after a loss", floor.Set.Line())
+}
+
+// TestSeenUnderAnotherSource: what a source that took over has not got is not waited
+// for, and what was seen since is not compared with what it had then.
+func TestSeenUnderAnotherSource(t *testing.T) {
+	var s Seen
+	saw := func(gtids string, source uint64) {
+		s.Note(Read{Addr: "a"})
+		s.Settle(0, source, func(Read) (gtid.Set, bool) { return set(t, gtids), true })
 	}
-	s.Forget(gtid.Set{}, 1)
-	if floor, _ = s.Floor(nil); !floor.Set.IsEmpty() {
-		t.Errorf("floor %s in another epoch", floor.Set.Line())
+	want := func(of *Seen, gtids string) {
+		t.Helper()
+		if floor, _ := of.Floor(nil); !floor.Set.Equal(set(t, gtids)) {
+			t.Errorf("floor %s, want %s", floor.Set.Line(), gtids)
+		}
+	}
+	saw("1-9", 0)
+	saw("20", 1)
+	saw("10", 0) // it was learned before, and comes late
+	want(&s, "1-10:20")
+	s.Compare(set(t, "1-5"), 0) // of an earlier source
+	want(&s, "1-10:20")
+	var merged Seen
+	merged.merge(&s)
+	for _, seen := range []*Seen{&s, &merged} {
+		seen.Compare(set(t, "1-7"), 1)
+		want(seen, "1-7:20")
+		seen.Compare(set(t, "1-2"), 1)
+		want(seen, "1-7:20")
+		seen.Compare(set(t, "1-5:20"), 2)
+		want(seen, "1-5:20")
 	}
 }
 

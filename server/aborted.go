@@ -2,13 +2,35 @@ package server
 
 import (
 	"errors"
+	"strings"
 
+	"causeway/backend"
 	"causeway/classifier"
 	"causeway/wire"
 )
 
 // errTrxLost is told until the client ends the transaction that it thinks it has.
 const errTrxLost = "Causeway: the transaction was lost (%s); ROLLBACK before going on"
+
+// abort notes that the client's transaction is lost. again is SET TRANSACTION for one
+// like it.
+func (s *session) abort(why, again string) {
+	s.aborted, s.lostKind = why, again
+	s.status &^= trxStatus
+	s.inTrx.Store(false)
+}
+
+// homeKind is SET TRANSACTION for another transaction like that on a connection to the
+// source, "" if its isolation level is not known here.
+func (s *session) homeKind(c *backend.Conn) string {
+	switch {
+	case s.oneShot, s.ownLevel:
+		return ""
+	case c.Status.Has(wire.StatusInTransReadonly), !c.Status.Has(wire.StatusInTrans) && s.isOn("transaction_read_only"):
+		return "SET TRANSACTION READ ONLY"
+	}
+	return "SET TRANSACTION READ WRITE"
+}
 
 // noticeLoss looks whether the connection of the transaction that is to be rolled
 // back is still there: without it, it has been.
@@ -33,10 +55,7 @@ func (s *session) whileAborted(j *job) (bool, error) {
 	switch {
 	case j.want == expectPrepare: // ends nothing, whatever it prepares
 	case j.class.Kind == classifier.Rollback:
-		s.aborted = ""
-		s.tellTrx(trxEnded)
-		s.noteLocal(reasonLocal)
-		return true, s.sendOK()
+		return true, s.endedByLoss(j)
 	case j.class.Kind == classifier.Commit:
 		s.aborted = ""
 	case j.class.Kind == classifier.Begin || j.class.Is(classifier.SetsAutocommit):
@@ -48,19 +67,45 @@ func (s *session) whileAborted(j *job) (bool, error) {
 }
 
 // endedByLoss answers what was to end a transaction of which nothing is left: its
-// server rolls it back with the connection that broke.
-func (s *session) endedByLoss() error {
+// server rolls it back with the connection that broke. AND CHAIN begins another one.
+func (s *session) endedByLoss(j *job) error {
 	s.aborted = ""
-	s.tellTrx(trxEnded)
-	s.noteHere()
-	return s.sendOK()
+	s.noteLocal(reasonLocal)
+	_, chain := reopens(j.class, s.variable("completion_type", s.view()))
+	switch {
+	case !chain:
+		s.tellTrx(trxEnded)
+	case s.lostKind == "":
+		s.tellTrx(trxEnded)
+		return s.refuseWith(wire.NewError(wire.ErrServerIsntAvailable, errNotChained))
+	default:
+		s.chainLost()
+	}
+	s.noteDone()
+	if err := s.sendOK(); err != nil || !s.releases(j.class) {
+		return err
+	}
+	return errQuit
 }
 
-func isRollback(j *job) bool { return j.class.Kind == classifier.Rollback && endsPlainly(j) }
+// errNotChained is told once; the client has no transaction then.
+const errNotChained = "Causeway: the transaction was lost, and none has begun in its place: it had characteristics by SET TRANSACTION"
 
-func isCommit(j *job) bool { return j.class.Kind == classifier.Commit && endsPlainly(j) }
-
-// endsPlainly: no other transaction begins, and the session goes on.
-func endsPlainly(j *job) bool {
-	return j.want == expectResult && !j.class.Flags.Any(classifier.Chain|classifier.Release|classifier.MultiStatement)
+// chainLost keeps a transaction like the lost one open for the client only.
+func (s *session) chainLost() {
+	s.lateToken = false
+	s.tellTrx(trxBegun)
+	s.nextTrx = nil
+	if strings.HasSuffix(s.lostKind, "READ ONLY") {
+		s.nextTrx = []string{s.lostKind}
+		s.goOnLater(true)
+		return
+	}
+	s.lazy = &lazyTrx{text: "START TRANSACTION READ WRITE"}
+	s.status |= wire.StatusInTrans
+	s.inTrx.Store(true)
 }
+
+func isRollback(j *job) bool { return j.class.Kind == classifier.Rollback && j.want == expectResult }
+
+func isCommit(j *job) bool { return j.class.Kind == classifier.Commit && j.want == expectResult }

@@ -37,14 +37,8 @@ func (s *session) holds(c *backend.Conn, a asks) bool {
 // would have it, by statements that leave the same behind and do nothing else.
 // It comes after all else that is run there before the statement.
 func (s *session) bringDiagnostics(c *backend.Conn, j *job) error {
-	if err := c.AlignNow(s.reachable()); err != nil {
-		c.Broken = true
+	if err := s.interruptibly(c, j, func() error { return s.readyFor(c, j) }); err != nil {
 		return err
-	}
-	if j.stmt != nil && s.mustPrepare(c, j) {
-		if _, err := s.prepareOn(c, j.stmt); err != nil {
-			return alignError(err)
-		}
 	}
 	a := asksFor(j.class)
 	if s.holds(c, a) {
@@ -67,6 +61,20 @@ func (s *session) bringDiagnostics(c *backend.Conn, j *job) error {
 		}
 		if err != nil && text != failing {
 			return errAboutLast
+		}
+	}
+	return nil
+}
+
+// readyFor does what sendAndRelay would do on a connection before it sends a command.
+func (s *session) readyFor(c *backend.Conn, j *job) error {
+	if err := c.AlignNow(s.reachable()); err != nil {
+		c.Broken = true
+		return err
+	}
+	if j.stmt != nil && s.mustPrepare(c, j) {
+		if _, err := s.prepareOn(c, j.stmt); err != nil {
+			return alignError(err)
 		}
 	}
 	return nil

@@ -107,14 +107,14 @@ func (s *session) noteCommand(c *backend.Conn, j *job) {
 
 // beforeFieldList: COM_FIELD_LIST adds to the diagnostics of a connection, which
 // must be the session's own.
-func (s *session) beforeFieldList(c *backend.Conn) error {
+func (s *session) beforeFieldList(c *backend.Conn, j *job) error {
 	if s.hasLast(c) {
 		return nil
 	}
 	if err := s.gather(); err != nil {
 		return err
 	}
-	if err := c.AlignNow(s.reachable()); err != nil { // which may warn
+	if err := s.interruptibly(c, j, func() error { return c.AlignNow(s.reachable()) }); err != nil { // which may warn
 		c.Broken = !errors.As(err, new(*backend.NoSchema))
 		return alignError(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,6 +22,7 @@ type doubt struct {
 	thread      uint32
 	established time.Time
 
+	by      keys           // which it wrote under
 	shared  []*scope.Entry // which the session raises: others are in doubt as well
 	settled []func()
 	left    bool // to the server, see leaveDoubt
@@ -72,9 +74,9 @@ func (s *session) lostAnswer(c *backend.Conn, j *job, err error) error {
 	if !s.relay.started {
 		s.client.SetSequence(j.seq) // rows may have been ready to go
 	}
-	s.resolveDoubt(s.srv.opts.MaxWait)
+	s.settleDoubts()
 	if isRollback(j) && !s.relay.started && overOnly(gone) == nil {
-		return s.endedByLoss()
+		return s.endedByLoss(j)
 	}
 	return s.tellLost(c, j, err, gone)
 }
@@ -86,22 +88,27 @@ func (s *session) mayHaveWritten(c *classifier.Class) bool {
 }
 
 func (s *session) openDoubt(c *backend.Conn) {
-	s.leaveDoubt() // of an earlier one nobody would hear again
-	d := &doubt{addr: c.Node.Addr, account: c.Account(), thread: c.ThreadID, established: c.Established}
+	d := &doubt{addr: c.Node.Addr, account: c.Account(), thread: c.ThreadID, established: c.Established, by: s.common.keys}
 	if s.common.shares() {
 		d.shared = s.sharedEntries(s.view())
 		for _, e := range d.shared {
 			d.settled = append(d.settled, e.Doubt())
 		}
 	}
-	s.doubt = d
+	s.doubts = append(s.doubts, d)
 	s.srv.metrics.doubts.WithLabelValues("opened").Inc()
 }
 
-// leaveDoubt has the server find out what becomes of a doubt that others share, as
-// the session may ask for nothing any more.
-func (s *session) leaveDoubt() {
-	if d := s.doubt; d != nil && len(d.shared) > 0 && !d.left {
+// leaveDoubts has the server find out what becomes of the doubts that others share,
+// as the session may ask for nothing any more.
+func (s *session) leaveDoubts() {
+	for _, d := range s.doubts {
+		s.leaveDoubt(d)
+	}
+}
+
+func (s *session) leaveDoubt(d *doubt) {
+	if len(d.shared) > 0 && !d.left {
 		d.left = true
 		s.srv.wg.Go(func() { s.srv.settleLater(d) })
 	}
@@ -152,6 +159,9 @@ func (s *session) lostBefore(c *backend.Conn, j *job) error {
 		return s.lostReplicaAnswer(c, j, errString("an earlier answer was lost"))
 	}
 	gone := s.dropHome(errString("an earlier answer was lost"))
+	if s.killed.Load() {
+		return errQuit
+	}
 	if gone == nil && s.aborted == "" && !j.again {
 		j.again = true
 		s.client.SetSequence(j.seq)
@@ -225,7 +235,7 @@ func (s *session) lostReplicaAnswer(c *backend.Conn, j *job, err error) error {
 	}
 	s.client.SetSequence(j.seq)                  // rows may have been ready to go
 	if inTrx && (isRollback(j) || isCommit(j)) { // it was READ ONLY
-		return s.endedByLoss()
+		return s.endedByLoss(j)
 	}
 	e := wire.NewError(wire.ErrNetRead, "Causeway: the connection to replica %s was lost during the statement", c.Node.Addr)
 	if inTrx {
@@ -237,9 +247,7 @@ func (s *session) lostReplicaAnswer(c *backend.Conn, j *job, err error) error {
 // readTrxLost notes that the replica of a read-only transaction went away.
 func (s *session) readTrxLost(c *backend.Conn) {
 	s.dropReplica(c)
-	s.aborted = fmt.Sprintf("replica %s was lost", c.Node.Addr)
-	s.status &^= wire.StatusInTrans | wire.StatusInTransReadonly
-	s.inTrx.Store(false)
+	s.abort("replica "+c.Node.Addr+" was lost", s.readKind)
 }
 
 // mayHaveCommitted tells whether a statement on the source can have committed
@@ -255,40 +263,31 @@ func mayHaveCommitted(c *classifier.Class) bool {
 	return true
 }
 
-// settleDoubt comes before any statement of a session in doubt: as long as the
-// outcome cannot be found out, reads go to the source.
-func (s *session) settleDoubt() {
-	if s.doubt == nil {
+// settleDoubts comes before any statement of a session in doubt: as long as an
+// outcome cannot be found out, reads go to the source, see homeOnlyBesides.
+func (s *session) settleDoubts() {
+	if len(s.doubts) == 0 {
 		return
 	}
-	s.resolveDoubt(s.srv.opts.MaxWait)
-	if s.doubt != nil && s.homeOnly == reasonNone {
-		s.homeOnly = reasonDoubt
-	}
-	if s.doubt == nil && s.homeOnly == reasonDoubt {
-		s.homeOnly = reasonNone
-	}
+	ctx, cancel := context.WithTimeout(s.ctx, s.srv.opts.MaxWait)
+	defer cancel()
+	s.doubts = slices.DeleteFunc(s.doubts, func(d *doubt) bool { return s.resolveDoubt(ctx, d) })
 }
 
-// resolveDoubt takes the outcome as the token, once it is known.
-func (s *session) resolveDoubt(limit time.Duration) {
-	d := s.doubt
-	if d == nil {
-		return
-	}
-	ctx, cancel := context.WithTimeout(s.ctx, limit)
-	defer cancel()
+// resolveDoubt takes the outcome of a lost statement into the token, once it is known.
+func (s *session) resolveDoubt(ctx context.Context, d *doubt) bool {
 	set, how, err := s.srv.outcome(ctx, d)
 	if err != nil {
 		s.srv.metrics.doubts.WithLabelValues("unresolved").Inc()
 		s.log.Debug().Err(err).Str("node", d.addr).Msg("outcome of a lost statement not known yet")
-		s.leaveDoubt()
-		return
+		s.leaveDoubt(d)
+		return false
 	}
-	s.doubt = nil
+	defer s.under(d.by)()
 	s.grow(set)
 	d.settle(set, s.srv)
 	s.srv.metrics.doubts.WithLabelValues(how).Inc()
+	return true
 }
 
 // outcome waits until the thread of the lost connection is gone from its server
@@ -329,7 +328,6 @@ func (s *session) afterError(c *backend.Conn, j *job) {
 		return
 	}
 	s.log.Warn().Err(err).Msg("cannot learn what a failed statement committed; the session reads from the source")
-	s.homeOnly = reasonDoubt
 	s.openDoubt(c)
 }
 

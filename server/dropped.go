@@ -23,11 +23,7 @@ func (s *session) enterSchema(c *backend.Conn, j *job) (*backend.Conn, error) {
 	if s.dropped == s.state.Schema && c == s.last && c.Turn == s.lastTurn && (j.class.Kind == classifier.Diagnostics || j.class.Is(classifier.UsesDiagnostics)) {
 		return c, nil // it asks for what another try would overwrite
 	}
-	s.plainRead.Store(!mayHaveCommitted(j.class))
-	s.busyOn.Store(c) // KILL and the watchdog end this wait as well
-	err := c.AlignNow(s.state)
-	s.busyOn.Store(nil)
-	s.cut.await()
+	err := s.interruptibly(c, j, func() error { return c.AlignNow(s.state) })
 	s.srv.metrics.replays.Inc()
 	var missing *backend.NoSchema
 	switch {

@@ -46,7 +46,7 @@ func (s *session) decideAndRun(j *job) error {
 	if e := s.applyRules(j); e != nil {
 		return s.denied(j, e)
 	}
-	s.settleDoubt()
+	s.settleDoubts()
 	j.before = s.view()
 	if j.stmt != nil && j.stmt.long {
 		return s.runBound(j)
@@ -177,7 +177,7 @@ func (s *session) runReady(c *backend.Conn, j *job) error {
 	case runsTriggers(j):
 		s.pipeInsertID(c, j)
 	case j.want == expectColumns:
-		if err := s.beforeFieldList(c); err != nil {
+		if err := s.beforeFieldList(c, j); err != nil {
 			return s.answerError(j, err)
 		}
 	}
@@ -447,12 +447,16 @@ func (s *session) afterHome(j *job) {
 	if j.want == expectPrepare {
 		return
 	}
+	inTrx := s.home.Status.Has(wire.StatusInTrans)
+	s.ownLevel = s.ownLevel && inTrx
 	if s.oneShot && r.err == nil && usesNextTrx(c) {
-		s.oneShot = false
+		s.oneShot, s.ownLevel = false, inTrx
 	}
+	s.common.plain = s.common.plain || s.common.key == "" && mayWrite(c)
 	s.noteInsertID(s.home, j)
 	s.followSticky(j)
 	if r.err != nil && !c.Is(classifier.MultiStatement) {
+		s.trxRows.ended(!s.home.Status.Has(wire.StatusInTrans))
 		return
 	}
 	if c.Is(classifier.SetsGlobal) || changesAccounts(c) {

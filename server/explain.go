@@ -65,15 +65,15 @@ func (s *session) explainRows(sql []byte, attrs classifier.Hints) [][]string {
 	case p.target != toReplica:
 		return append(rows, []string{"Reason", p.reason.String()}, []string{"Choice", s.elsewhere(p, v)})
 	}
-	held := s.token
-	defer func() { s.token = held }()
+	held, keyed := s.token, s.common.keyed
+	defer func() { s.token, s.common.keyed = held, keyed }()
 	for _, text := range attrs.Tokens() {
 		set, _, err := s.srv.opts.Tokens.Read(text)
 		if err != nil {
 			return append(rows, []string{"Choice", "an error: the token cannot be taken: " + err.Error()})
 		}
 		rows = append(rows, []string{"Token_handed_in", "taken as it is here; a statement that runs has it checked against the source"})
-		s.hold(set)
+		s.take(set)
 	}
 	ch := choose(s.base, s.maxClass, r, s.wish, s.srv.classes.wishOf(attrs.Class, attrs.MaxStaleness))
 	return append(rows, s.explainRead(ch, p, v)...)

@@ -184,12 +184,23 @@ func foundByWrite(digest string, counted uint64) (n uint64, ok bool) {
 // countedIn reads the first number of an OK's info: "Rows matched: 3  Changed: 1
 // Warnings: 0", or "Records: 3  Duplicates: 0  Warnings: 0".
 func countedIn(info []byte) (n uint64) {
-	_, rest, _ := bytes.Cut(info, []byte(": "))
-	for _, b := range rest {
-		if b < '0' || b > '9' {
-			break
-		}
-		n = n*10 + uint64(b-'0')
-	}
+	n, _ = nextCount(info)
 	return n
+}
+
+// changesNone tells whether the second number is 0: what an UPDATE matched it has not
+// changed. The words of an info are of the session's language.
+func changesNone(info []byte) bool {
+	_, rest := nextCount(info)
+	n, rest := nextCount(rest)
+	return n == 0 && len(rest) > 0
+}
+
+// nextCount reads the next number of an info, and returns what follows it.
+func nextCount(info []byte) (n uint64, rest []byte) {
+	_, rest, _ = bytes.Cut(info, []byte(": "))
+	for len(rest) > 0 && rest[0] >= '0' && rest[0] <= '9' {
+		n, rest = n*10+uint64(rest[0]-'0'), rest[1:]
+	}
+	return n, rest
 }

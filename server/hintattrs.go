@@ -1,6 +1,8 @@
 package server
 
 import (
+	"encoding/binary"
+	"slices"
 	"strings"
 
 	"causeway/classifier"
@@ -20,7 +22,7 @@ func (s *session) attributeHints(j *job) (h classifier.Hints) {
 		}
 		p = p[1+n:]
 		if _, n, ok = wire.ReadLenEncInt(p); ok { // number of sets, always 1
-			namedHints(&h, p[n:], count, "")
+			namedHints(&h, p[n:], count, "", nil)
 		}
 	case wire.ComStmtExecute:
 		if j.exec.boundFlag == 0 || len(p) < 10 {
@@ -28,17 +30,40 @@ func (s *session) attributeHints(j *job) (h classifier.Hints) {
 		}
 		count, n, ok := wire.ReadLenEncInt(p[10:])
 		if ok && count > uint64(j.stmt.params) {
-			namedHints(&h, p[10+n:], count, j.stmt.types)
+			namedHints(&h, p[10+n:], count, j.stmt.types, j.stmt.longParams())
 		}
 	}
 	return h
 }
 
+// fill notes which parameter a piece of long data is for.
+func (st *stmt) fill(p []byte) {
+	if !st.long {
+		st.filled = nil
+	}
+	if len(p) < 7 {
+		return
+	}
+	if n := int(binary.LittleEndian.Uint16(p[5:])); n < st.params && !slices.Contains(st.filled, n) {
+		st.filled = append(st.filled, n)
+	}
+}
+
+// longParams are the numbers of the parameters whose values the next execution does
+// not bring, as they were sent before it.
+func (st *stmt) longParams() []int {
+	if !st.long {
+		return nil
+	}
+	return st.filled
+}
+
 // namedHints looks for hints among count parameters: a null bitmap, a flag, the
 // types with names (those of earlier if the flag says that they were sent
-// before), then the values.
+// before), then the values, but for those that were sent as long data. A hint whose
+// value is not found must not be passed over.
 // Specification: page_protocol_com_query, page_protocol_com_stmt_execute.
-func namedHints(h *classifier.Hints, p []byte, count uint64, earlier string) {
+func namedHints(h *classifier.Hints, p []byte, count uint64, earlier string, long []int) {
 	if count > uint64(len(p))*8 {
 		return
 	}
@@ -52,28 +77,23 @@ func namedHints(h *classifier.Hints, p []byte, count uint64, earlier string) {
 	if inline {
 		types = p
 	}
-	kinds, names := make([]byte, n), make([][]byte, n)
-	for i := range n {
-		if len(types) < 2 {
-			return
-		}
-		name, used, ok := wire.ReadLenEncBytes(types[2:])
-		if !ok {
-			return
-		}
-		kinds[i], names[i] = types[0], name
-		types = types[2+used:]
-	}
+	kinds, names, types := paramTypes(types, n)
 	if inline {
 		p = types
 	}
 	for i, kind := range kinds {
+		if slices.Contains(long, i) {
+			continue
+		}
 		if nulls[i/8]&(1<<(i%8)) != 0 {
 			h.Set(string(names[i]), "")
 			continue
 		}
 		used, ok := binaryValueSize(kind, p)
-		if !ok || used > len(p) {
+		if !ok || used > len(p) || len(kinds) < n {
+			for _, name := range names[i:] {
+				h.MarkUnread(string(name))
+			}
 			return
 		}
 		if isText(kind) {
@@ -84,6 +104,23 @@ func namedHints(h *classifier.Hints, p []byte, count uint64, earlier string) {
 		}
 		p = p[used:]
 	}
+}
+
+// paramTypes reads the types and names of n parameters, or as many as there are.
+func paramTypes(types []byte, n int) (kinds []byte, names [][]byte, rest []byte) {
+	kinds, names = make([]byte, 0, n), make([][]byte, 0, n)
+	for range n {
+		if len(types) < 2 {
+			break
+		}
+		name, used, ok := wire.ReadLenEncBytes(types[2:])
+		if !ok {
+			break
+		}
+		kinds, names = append(kinds, types[0]), append(names, name)
+		types = types[2+used:]
+	}
+	return kinds, names, types
 }
 
 // isText tells of the types whose values are strings: VARCHAR, the BLOBs,

@@ -83,9 +83,10 @@ func (s *session) dropHome(why error) error {
 	if c == nil {
 		return nil
 	}
-	s.home, s.trxWrote = nil, false
+	s.home, s.trxWrote, s.trxRows = nil, false, trxRows{}
 	s.homeID.Store(0)
 	inTrx := c.Status.Has(wire.StatusInTrans)
+	s.lostKind, s.ownLevel = s.homeKind(c), false
 	s.discard(c)
 	if s.sharing.failed == nil { // else it is not the server's fault
 		s.srv.opts.Monitor.Report(c.Node.Addr, c.Node.Incarnation.Generation, why.Error())
@@ -95,9 +96,7 @@ func (s *session) dropHome(why error) error {
 		return &sessionGone{why.Error()}
 	}
 	if inTrx {
-		s.aborted = why.Error()
-		s.status &^= wire.StatusInTrans | wire.StatusInTransReadonly
-		s.inTrx.Store(false)
+		s.abort(why.Error(), s.lostKind)
 		return wire.NewError(wire.ErrServerIsntAvailable, errTrxLost, why)
 	}
 	return nil

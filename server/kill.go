@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"causeway/backend"
 	"causeway/classifier"
 	"causeway/wire"
 )
@@ -93,6 +94,17 @@ func (s *Server) end(x *session) {
 			c.Close()
 		}
 	}
+}
+
+// interruptibly does on a connection what comes before a statement and may wait there,
+// for a lock or a server that hangs: KILL and the watchdog end that as the statement itself.
+func (s *session) interruptibly(c *backend.Conn, j *job, do func() error) error {
+	s.plainRead.Store(!mayHaveCommitted(j.class))
+	s.busyOn.Store(c)
+	err := do()
+	s.busyOn.Store(nil)
+	s.cut.await()
+	return err
 }
 
 // killID finds out which connection KILL names. known is false where only the

@@ -143,6 +143,10 @@ func (s *session) answeredHere(class *classifier.Class) error {
 // diagnostics.
 func (s *session) noteHere() {
 	s.srv.metrics.count(localTarget, reasonLocal)
+	s.noteDone()
+}
+
+func (s *session) noteDone() {
 	s.forgetConditions()
 	s.stale, s.told, s.rowCount = nil, 0, 0
 }

@@ -30,6 +30,7 @@ type acknowledged struct {
 	checked  atomic.Uint64 // lostKey of the last comparison
 	late     atomic.Bool   // something was acknowledged by another server than the source
 	version  atomic.Uint64 // grows with lost
+	base     atomic.Pointer[sourceBase]
 }
 
 // lostRow is one row of SHOW CAUSEWAY LOST.
@@ -42,6 +43,13 @@ type lostRow struct {
 // lostKey names a picture of the source that has to be compared once: it grows
 // with each promotion, and with each epoch.
 func lostKey(v *backend.View) uint64 { return v.Promotion.Seq + v.Epoch }
+
+// sourceBase is what a source had when it was compared: all that is left of what was
+// executed under those before it.
+type sourceBase struct {
+	source uint64 // lostKey
+	has    gtid.Set
+}
 
 // ack adds what an OK brought to the acknowledged set. With gaps, which others
 // filled, it is widened to what the source has executed: too much is kept, never
@@ -100,6 +108,7 @@ func (s *Server) compareLost(ctx context.Context) bool {
 	if lost := acked.Subtract(executed); !lost.IsEmpty() {
 		s.noteLost(lost, v)
 	}
+	a.base.Store(&sourceBase{lostKey(v), executed})
 	a.checked.Store(lostKey(v))
 	return true
 }
@@ -189,7 +198,7 @@ func (s *session) knowLost() error {
 func (s *session) tellLostWrites(v *backend.View) error {
 	a := &s.srv.acked
 	version, void := a.version.Load(), s.token.Void(v.Epoch)
-	if s.lostSeen == version && !void && !s.common.reads() && !s.srv.monotonic {
+	if s.lostSeen == version && !void && !s.common.reads() {
 		return nil
 	}
 	a.mu.Lock()

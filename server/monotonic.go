@@ -48,12 +48,19 @@ func (s *session) keyEntry(v *backend.View) *scope.Entry {
 	return s.srv.scopes.keys.Open(s.common.key, gtid.Token{Set: s.srv.floorSet(v), Epoch: v.Epoch}, time.Now())
 }
 
-// allSeen is what holds for a monotonic read.
+// allSeen is what holds for a monotonic read. What a failover has lost of it nobody
+// will have again.
 func (s *session) allSeen(v *backend.View) []*scope.Seen {
-	if s.common.key == "" {
-		return []*scope.Seen{&s.saw}
+	all := append(make([]*scope.Seen, 0, 2), &s.saw)
+	if s.common.key != "" {
+		all = append(all, &s.keyEntry(v).Seen)
 	}
-	return []*scope.Seen{&s.saw, &s.keyEntry(v).Seen}
+	if base := s.srv.acked.base.Load(); base != nil {
+		for _, seen := range all {
+			seen.Compare(base.has, base.source)
+		}
+	}
+	return all
 }
 
 // holdToSeen adds to a need what a monotonic read must see. If all that is not
@@ -134,23 +141,31 @@ func sameServer(reads []scope.Read) (addr string, one bool) {
 // server that cannot be asked, or is not what it was, the source will do: a replica
 // has nothing that its source has not.
 func (s *session) settleSeen(all []*scope.Seen, r scope.Read) error {
-	set, err := s.visibleOn(r)
+	set, v, err := s.visibleOn(r)
 	if err != nil {
 		return wire.NewError(wire.ErrServerIsntAvailable,
 			"Causeway: class %s has monotonic reads, and neither %s, which the last was served by, nor the source tells what it has shown (%s); see SHOW CAUSEWAY SERVERS",
 			s.contract.class.Name, r.Addr, backend.Reason(err))
 	}
-	epoch := s.view().Epoch
 	for _, seen := range all {
-		seen.Settle(epoch, func(x scope.Read) (gtid.Set, bool) {
+		seen.Settle(v.Epoch, lostKey(v), func(x scope.Read) (gtid.Set, bool) {
 			return set, x.Addr == r.Addr && x.Generation == r.Generation && !x.End.After(r.End)
 		})
 	}
 	return nil
 }
 
-func (s *session) visibleOn(r scope.Read) (gtid.Set, error) {
-	v := s.view()
+// visibleOn asks, and returns the view of which the answer is: the source did not
+// change meanwhile.
+func (s *session) visibleOn(r scope.Read) (set gtid.Set, v *backend.View, err error) {
+	for again := true; again && err == nil; again = lostKey(s.view()) != lostKey(v) {
+		v = s.view()
+		set, err = s.visibleIn(v, r)
+	}
+	return set, v, err
+}
+
+func (s *session) visibleIn(v *backend.View, r scope.Read) (gtid.Set, error) {
 	if n := v.Node(r.Addr); n.Usable() && n.Role == backend.RoleReplica && n.Incarnation.Generation == r.Generation {
 		if c, err := s.replicaConn(n, true); err == nil {
 			if set, err := s.visible(c); err == nil {

@@ -56,6 +56,10 @@ func (s *session) startTrx(c *backend.Conn, j *job) error {
 	if j.want == expectPrepare || s.lazy == nil && (len(s.nextTrx) == 0 || startsNoTrx(j.class)) { // PREPARE starts nothing either
 		return nil
 	}
+	return s.interruptibly(c, j, func() error { return s.sendStart(c) })
+}
+
+func (s *session) sendStart(c *backend.Conn) error {
 	if err := c.AlignNow(s.reachable()); err != nil { // isolation levels hold for transactions that begin later
 		c.Broken = true
 		return err
@@ -70,6 +74,7 @@ func (s *session) startTrx(c *backend.Conn, j *job) error {
 		texts = append(slices.Clip(texts), lazy.text)
 	}
 	s.nextTrx, s.lazy = nil, nil
+	s.ownLevel = s.ownLevel || c == s.home && lazy != nil && len(held) > 0
 	for _, text := range texts {
 		if _, err := c.Query(text); err != nil {
 			s.notStarted(c, held, lazy, err)

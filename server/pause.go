@@ -92,7 +92,7 @@ func (s *session) admitWrite(j *job) error {
 		s.writing.Store(true)
 		return nil
 	}
-	if !beginsWrite(j, s.lazy != nil || s.isOff("autocommit", s.view())) {
+	if !s.opensTrx(j) && !beginsWrite(j, s.isOff("autocommit", s.view())) {
 		return nil
 	}
 	s.writing.Store(true)
@@ -136,6 +136,20 @@ func (s *session) doneWriting() {
 	}
 }
 
+// opensTrx tells whether a command leaves a transaction open on the source whatever it
+// does itself: BEGIN, which was answered here, goes there with it, or it is a COMMIT
+// that begins another one.
+func (s *session) opensTrx(j *job) bool {
+	switch {
+	case j.want == expectPrepare:
+		return false
+	case j.class.Kind == classifier.Commit, j.class.Kind == classifier.Rollback:
+		_, chain := reopens(j.class, s.variable("completion_type", s.view()))
+		return chain
+	}
+	return s.lazy != nil
+}
+
 // beginsWrite tells whether a statement that is to run on the source writes, or
 // begins a transaction there. inTrx: any statement on a table does.
 func beginsWrite(j *job, inTrx bool) bool {
@@ -147,8 +161,12 @@ func beginsWrite(j *job, inTrx bool) bool {
 	switch c.Kind {
 	case classifier.Read, classifier.ReadSource:
 		return hidden || inTrx && !c.Is(classifier.NoTable)
-	case classifier.Diagnostics, classifier.Use, classifier.Kill, classifier.Empty, classifier.Handler, classifier.Savepoint,
-		classifier.Set, classifier.SetTransaction, classifier.Commit, classifier.Rollback, classifier.UnlockTables:
+	case classifier.Handler:
+		return hidden || inTrx
+	case classifier.Set:
+		return hidden || inTrx && mayLock(c)
+	case classifier.Diagnostics, classifier.Use, classifier.Kill, classifier.Empty, classifier.Savepoint,
+		classifier.SetTransaction, classifier.Commit, classifier.Rollback, classifier.UnlockTables:
 		return hidden
 	case classifier.TextPrepare:
 		return hidden || slices.Contains(c.Names, "execute")

@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -37,6 +38,11 @@ func TestBeginsWrite(t *testing.T) {
 	}
 	if !beginsWrite(stmtJob(classifier.Read, 0), true) || beginsWrite(stmtJob(classifier.Read, classifier.NoTable), true) {
 		t.Error("the first statement on a table begins the transaction")
+	}
+	subquery := stmtJob(classifier.Set, 0)
+	subquery.class.Digest = "set @a = ( select a from t )"
+	if !beginsWrite(subquery, true) || beginsWrite(subquery, false) || !beginsWrite(stmtJob(classifier.Handler, 0), true) {
+		t.Error("so do SET and HANDLER")
 	}
 	execute := stmtJob(classifier.TextPrepare, 0)
 	execute.class.Names = []string{"execute", "s"}
@@ -143,6 +149,29 @@ func TestPause(t *testing.T) {
 	root.awaitStatus("Writes", "served")
 }
 
+// TestPauseHoldsFirstStatement: whatever a transaction begins with waits, as BEGIN
+// goes to the source with it. One that is READ ONLY begins on a replica.
+func TestPauseHoldsFirstStatement(t *testing.T) {
+	for _, first := range []string{"SAVEPOINT a", "SELECT @@version", "SET @a = 1", "USE other", "COMMIT"} {
+		l := startLab(t, 1, admins)
+		root, k := l.clientAs("root", "root_pw"), l.client()
+		if strings.HasPrefix(first, "COMMIT") {
+			k.run("SET completion_type='CHAIN'")
+		}
+		root.run("CAUSEWAY PAUSE WRITES FOR 600 SECONDS")
+		k.run("START TRANSACTION READ ONLY", "SELECT a FROM t", "ROLLBACK AND NO CHAIN", "BEGIN")
+		l.forget()
+		k.command(wire.ComQuery, first)
+		root.awaitStatus("Writes_waiting", "1")
+		wantTexts(t, l.source)
+		root.run("CAUSEWAY RESUME")
+		if r := k.answer(textValue); r.err != nil || r.lost != nil {
+			t.Errorf("%s: %v %v", first, r.err, r.lost)
+		}
+		k.run("INSERT INTO t VALUES (1)", "ROLLBACK AND NO CHAIN")
+	}
+}
+
 // TestPauseEnds: by another source, by its limit.
 func TestPauseEnds(t *testing.T) {
 	t.Run("another source", func(t *testing.T) {
@@ -238,14 +267,14 @@ func TestNoWriteWhereItIsNotClear(t *testing.T) {
 }
 
 // failOver makes the replica the source, with what it has executed now.
-func (l *lab) failOver() {
+func (l *lab) failOver(tune ...func(*backend.View)) {
 	from := l.source.addr()
 	l.source, l.replicas[0] = l.replicas[0], l.source
 	l.mon.source = l.source
 	seq := l.mon.View().Promotion.Seq + 1
-	l.publish(func(v *backend.View) {
+	l.publish(append(tune, func(v *backend.View) {
 		v.Promotion = backend.Promotion{Seq: seq, From: from, To: l.source.addr(), Settled: true}
-	})
+	})...)
 }
 
 func TestLostWrites(t *testing.T) {

@@ -17,6 +17,7 @@ type stmt struct {
 	id     uint32
 	params int
 	hints  classifier.Hints // of its text
+	filled []int            // numbers of the parameters that long data was sent for, see fill
 	types  string           // parameter types of the last execution that sent them
 	kinds  string           // of the parameters, see kindsOf
 	cursor bool             // its last execution asked for a cursor
@@ -315,6 +316,7 @@ func (s *session) longData(f wire.Frame, now time.Time) error {
 		st.failed = notLiteral()
 		return nil
 	}
+	st.fill(f.Payload)
 	if err := s.sendLongData(st, f, now); err != nil {
 		st.failed = asClientError(err)
 	}

@@ -88,6 +88,8 @@ func (s *session) carryUserVars(c *backend.Conn, j *job) {
 	home, err := s.homeConn(j.start, true)
 	if err == nil {
 		s.sticky.userVars = true
+		s.bound(home)
+		defer home.SetDeadline(noDeadline)
 		if err = home.AlignNow(s.reachable()); err == nil {
 			_, err = s.askHome("SET " + strings.Join(sets, ", "))
 		}
@@ -146,7 +148,7 @@ func (s *session) begunOn(c *backend.Conn) bool {
 		return c.Status.Has(wire.StatusInTrans) || s.locks == c
 	}
 	s.dropReplica(c)
-	s.aborted = "replica " + c.Node.Addr + " was lost"
+	s.abort("replica "+c.Node.Addr+" was lost", "")
 	return false
 }
 

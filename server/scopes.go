@@ -52,11 +52,39 @@ const (
 // common is what a session has of them.
 type common struct {
 	wide *scope.Entry // its account's or the proxy's; nil: its scope is the session
-	key  string       // of the statement that runs, with its account; "": none
-	trx  []string     // keys of the statements of the transaction that is open
+	keys              // of what runs
 
-	keyed   gtid.Set // of the session's token: what was written under keys
+	keyed   gtid.Set // of the session's token: what was written under keys, and nowhere else
 	carrier string   // the tokens that came last, see anothersWork
+}
+
+// keys are those that a commit counts as written under.
+type keys struct {
+	key   string   // of the statement, with its account; "": none
+	trx   []string // of the statements of the transaction that is open
+	plain bool     // one of those wrote under none
+}
+
+// ownKey tells whether all of a commit was written under keys.
+func (k *keys) ownKey() bool { return k.key != "" && !k.plain }
+
+// under has what is learnt late count as written under the keys of when it was
+// written. The function it returns ends that.
+func (s *session) under(k keys) (back func()) {
+	now := s.common.keys
+	s.common.keys = k
+	return func() { s.common.keys = now }
+}
+
+// note keeps apart what was written under keys, so that another key need not see it,
+// from what was written without one or was handed in.
+func (c *common) note(set, known gtid.Set) {
+	switch {
+	case c.ownKey():
+		c.keyed = c.keyed.Union(set.Subtract(known))
+	case !c.keyed.IsEmpty():
+		c.keyed = c.keyed.Subtract(set)
+	}
 }
 
 // maxKeyLen is the length from which on a key is kept as its hash.
@@ -103,7 +131,7 @@ func (s *session) keepKeys() {
 	c := &s.common
 	switch {
 	case !s.homeInTrx() && s.lazy == nil && !s.sticky.xa:
-		c.trx = nil
+		c.trx, c.plain = nil, false
 	case c.key != "" && !slices.Contains(c.trx, c.key):
 		c.trx = append(c.trx, c.key)
 	}
@@ -240,7 +268,6 @@ func (s *session) forgetLost(lost gtid.Set, v *backend.View, version uint64) gti
 		}
 	}
 	forget(c.wide)
-	s.saw.Forget(lost, v.Epoch)
 	if c.key != "" {
 		forget(s.srv.scopes.keys.Find(c.key))
 		s.srv.scopes.keys.Floor().Forget(lost, v.Epoch, version) // its names are forgotten: there is nobody to tell

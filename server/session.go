@@ -36,6 +36,7 @@ type session struct {
 	token      gtid.Token   // GTIDs that reads must see
 	windows    windows      // after its commits
 	trxWrote   bool         // the open transaction may have written, see followCommit
+	trxRows    trxRows      // what it has changed and no GTID has told of
 	handed     handedToken  // the last token that was handed in
 	lateToken  bool         // it came in a transaction, which keeps its snapshot
 	untracked  bool         // it wrote what no GTID tells of
@@ -79,16 +80,18 @@ type session struct {
 	oneShot    bool          // one was sent to the source and holds for its next statement
 	lazy       *lazyTrx      // a transaction that was begun here only
 	locks      *backend.Conn // it may have metadata locks of a transaction that its flags do not tell of
+	ownLevel   bool          // the transaction on the source has characteristics by SET TRANSACTION
+	lostKind   string        // SET TRANSACTION for one like that which was lost, "": not known
 	aborted    string        // the transaction was lost; why. Only ROLLBACK and its like go on
 	homeOnly   reason        // why all reads stay on the source connection
 	sticky     stickyState   // what of the source connection cannot be replayed
-	doubt      *doubt
-	warnings   uint16      // of the last statement
-	errors     uint16      // among them
-	told       uint16      // warnings that the last answer told of
-	rowCount   int64       // ROW_COUNT() after it
-	stale      *staleNote  // the last statement was served stale
-	refusal    *wire.Error // of the last replica that refused the account, for this read
+	doubts     []*doubt      // statements whose answers were lost, the oldest first
+	warnings   uint16        // of the last statement
+	errors     uint16        // among them
+	told       uint16        // warnings that the last answer told of
+	rowCount   int64         // ROW_COUNT() after it
+	stale      *staleNote    // the last statement was served stale
+	refusal    *wire.Error   // of the last replica that refused the account, for this read
 
 	stmts      map[uint32]*stmt
 	nextStmt   uint32
@@ -153,7 +156,7 @@ func (s *session) reset() {
 	s.modeState = nil
 	s.readTrx, s.nextTrx, s.oneShot, s.lazy, s.aborted = nil, nil, false, nil, ""
 	s.homeOnly, s.sticky, s.stale, s.locks = reasonNone, stickyState{}, nil, nil
-	s.untracked, s.trxWrote = false, false
+	s.untracked, s.trxWrote, s.trxRows, s.ownLevel = false, false, trxRows{}, false
 	s.last, s.stmts, s.dropped = nil, nil, ""
 	s.wants, s.trackers = defaultWants(s.view().Source), trackerCheck{}
 	s.status = wire.StatusAutocommit
@@ -174,7 +177,7 @@ func (s *session) run() {
 	defer s.cancel()
 	defer s.closeStmts()
 	defer s.closeBackends()
-	defer s.leaveDoubt()
+	defer s.leaveDoubts()
 	if !s.greet() {
 		return
 	}
@@ -320,6 +323,8 @@ func (s *session) homeOnlyBesides() reason {
 		return reasonSourceOnly
 	case s.sticky.locks: // what others did under the same lock must be seen
 		return reasonUserLocks
+	case s.homeOnly == reasonNone && len(s.doubts) > 0:
+		return reasonDoubt
 	}
 	return s.homeOnly
 }

@@ -31,6 +31,29 @@ func (l *lab) lostWrite(times int) {
 	})
 }
 
+// lost are the threads that live on without a connection.
+func (n *fakeNode) lost() (ids []uint32) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for id := range n.threads {
+		if n.conns[id] == nil {
+			ids = append(ids, id)
+		}
+	}
+	return ids
+}
+
+// endLost ends them, but for some.
+func (n *fakeNode) endLost(but ...uint32) {
+	for _, id := range n.lost() {
+		if !slices.Contains(but, id) {
+			n.mu.Lock()
+			delete(n.threads, id)
+			n.mu.Unlock()
+		}
+	}
+}
+
 // The answer to a write is lost: its thread is killed, and only when it is gone
 // the position is asked for, which has what it committed in the meantime.
 func TestDoubtIsResolved(t *testing.T) {
@@ -83,13 +106,7 @@ func TestDoubtIsNotResolved(t *testing.T) {
 	if got := k.route("Reason"); got != "doubt" {
 		t.Errorf("reason %q, want doubt", got)
 	}
-	l.source.mu.Lock()
-	for id, c := range l.source.threads {
-		if c && l.source.conns[id] == nil {
-			delete(l.source.threads, id) // the thread ends at last
-		}
-	}
-	l.source.mu.Unlock()
+	l.source.endLost()
 	l.apply()
 	k.wantFrom("replica1", "SELECT a FROM t")
 }
@@ -193,5 +210,40 @@ func TestClientLeavesDuringItsWrite(t *testing.T) {
 	}
 	if got := l.source.texts(); !slices.Equal(got, []string{"INSERT INTO t VALUES (1)"}) {
 		t.Errorf("the source was asked %q", got)
+	}
+}
+
+// A second write is lost while the first is in doubt: neither is forgotten. The
+// thread of the first lives on and commits last.
+func TestTwoDoubts(t *testing.T) {
+	l := startLab(t, 1)
+	first := uint32(0)
+	l.source.on("INSERT", func(c *fakeConn, text string) {
+		c.hangUp()
+		if strings.Contains(text, "(1)") {
+			first = c.id
+			return
+		}
+		c.lingers = false
+	})
+	l.source.on("KILL", func(c *fakeConn, _ string) { c.ok() }) // it takes long
+	k := l.client()
+	k.wantError(wire.ErrNetRead, "not known", "INSERT INTO t VALUES (1)")
+	k.wantError(wire.ErrNetRead, "not known", "INSERT INTO t VALUES (2)")
+	l.apply()
+	k.wantFrom("source", "SELECT a FROM t")
+	if got := k.route("Reason"); got != "doubt" {
+		t.Errorf("reason %q, want doubt", got)
+	}
+	k.wantError(wire.ErrServerIsntAvailable, "not known yet", "SELECT @causeway_token")
+	l.source.commit() // by the first
+	l.source.mu.Lock()
+	delete(l.source.threads, first)
+	l.source.mu.Unlock()
+	k.wantFrom("source", "SELECT a FROM t")
+	l.apply()
+	k.wantFrom("replica1", "SELECT a FROM t")
+	if got := k.route("Token"); got != sourceUUID+":1-101" {
+		t.Errorf("token %q lacks what the first has committed", got)
 	}
 }

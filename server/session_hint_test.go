@@ -141,9 +141,15 @@ func TestKeyAttributeInAnyForm(t *testing.T) {
 		t.Errorf("attribute %q", got)
 	}
 	var h classifier.Hints
-	namedHints(&h, []byte("\x00\x01"+"\x08\x00\x0ccauseway_key"+"\x2a\x00\x00\x00\x00\x00\x00\x00"), 1, "")
+	namedHints(&h, []byte("\x00\x01"+"\x08\x00\x0ccauseway_key"+"\x2a\x00\x00\x00\x00\x00\x00\x00"), 1, "", nil)
 	if h != (classifier.Hints{Unread: classifier.HintKey}) {
 		t.Errorf("%+v", h)
+	}
+	for _, end := range []string{"\xfe\x00\x0ccauseway_key", "\xfe\x00\x0ccauseway_key" + "\x05k"} { // the value is not all there
+		h = classifier.Hints{}
+		if namedHints(&h, []byte("\x00\x01"+end), 1, "", nil); h.Unread != classifier.HintKey {
+			t.Errorf("%q: %+v", end, h)
+		}
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/backend"
 	"causeway/gtid"
 	"causeway/wire"
 )
@@ -154,5 +155,35 @@ func TestWithoutOwners(t *testing.T) {
 		if got := withoutOwners(in); got != want {
 			t.Errorf("%q: %q, want %q", in, got, want)
 		}
+	}
+}
+
+// TestMonotonicAfterALoss: what a failover has lost, nobody is waited for to have, be it
+// what was written here under a key or what others wrote, and what comes after it holds.
+func TestMonotonicAfterALoss(t *testing.T) {
+	for name, write := range map[string]func(l *lab, k *dbClient){
+		"key":     func(_ *lab, k *dbClient) { k.run("INSERT INTO t VALUES (1) /*causeway_key='k'*/") },
+		"foreign": func(l *lab, _ *dbClient) { l.source.commit() },
+	} {
+		t.Run(name, func(t *testing.T) {
+			l, k := monotonicLab(t, true)
+			const read = "SELECT a FROM t /*causeway_key='k'*/"
+			write(l, k)
+			k.wantFrom("source", "SELECT a FROM t FOR UPDATE /*causeway_key='k'*/")
+			k.wantFrom("source", read)
+			l.failOver()
+			until(t, "the sources are compared", func() bool { return l.srv.acked.base.Load() != nil })
+			l.replicas = l.replicas[1:] // replica2 has all of the new source
+			l.publish(func(v *backend.View) { v.Promotion = l.mon.View().Promotion })
+			k.query(read) // which may be told of the loss
+			for _, who := range []*dbClient{k, l.client()} {
+				for _, sql := range []string{read, "SELECT a FROM t", "SELECT a FROM t /*causeway_key='z'*/"} {
+					who.wantFrom("replica2", sql)
+				}
+			}
+			l.source.commit()
+			k.wantFrom(l.source.name, "SELECT a FROM t FOR UPDATE /*causeway_key='k'*/")
+			l.client().wantFrom(l.source.name, read)
+		})
 	}
 }

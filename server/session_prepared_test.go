@@ -212,6 +212,33 @@ func TestPreparedLongData(t *testing.T) {
 	k.wantExecuted("replica1", id, typed)
 }
 
+// A parameter that was sent as long data has no value in the execution: the attributes
+// behind it are read where they are.
+func TestAttributesBehindLongData(t *testing.T) {
+	l := startLab(t, 1, func(o *Options) { o.MaxKeys = 100 })
+	k, b := l.client(wire.CapQueryAttributes), l.client()
+	id := k.prepare("INSERT INTO t VALUES (?)")
+	const head = "\x03\x00\x01" + "\xfe\x00\x00" + "\xfe\x00\x0ccauseway_key" + "\xfe\x00\x05other"
+	for key, long := range map[string]bool{"k": true, "q": false} {
+		values := "\x01" + key + "\x01o"
+		if long {
+			k.command(wire.ComStmtSendLongData, le(id)+"\x00\x00first")
+		} else {
+			values = "\x01x" + values
+		}
+		if r := k.execute(id, paramCountAvailable, head+values); r.err != nil {
+			t.Fatal(r.err)
+		}
+		b.wantFrom("replica1", "SELECT a FROM t /*causeway_key='o'*/")
+		b.wantFrom("source", "SELECT a FROM t /*causeway_key='"+key+"'*/")
+		l.apply()
+	}
+	k.command(wire.ComStmtSendLongData, le(id)+"\x00\x00first")
+	if r := k.execute(id, paramCountAvailable, "\x02\x00\x01"+"\xfe\x00\x00"+"\xfe\x00\x0ccauseway_key"+"\x05k"); r.err == nil || r.err.Code != wire.ErrWrongValueForVar {
+		t.Errorf("a key that is not all there: %v", r.err)
+	}
+}
+
 // The connection that had the data is lost: the client must send it again.
 func TestPreparedLongDataLost(t *testing.T) {
 	l := startLab(t, 1)

@@ -136,13 +136,7 @@ func TestSharedDoubt(t *testing.T) {
 	}
 	b.wantFrom("replica1", "SELECT a FROM t")
 	l.source.commit() // the thread commits after all, and ends
-	l.source.mu.Lock()
-	for id, c := range l.source.threads {
-		if c && l.source.conns[id] == nil {
-			delete(l.source.threads, id)
-		}
-	}
-	l.source.mu.Unlock()
+	l.source.endLost()
 	until(t, "the doubt ends", func() bool {
 		b.query(read)
 		return b.route("Reason") != "doubt"
@@ -215,6 +209,85 @@ func TestKeyOnASharedConnection(t *testing.T) {
 	l.source.on("CALL", func(c *fakeConn, _ string) { c.fail(1644, "after it, all that is known is the whole position") })
 	k.wantError(1644, "", "CALL p() /*causeway_key='a'*/")
 	k.wantFrom("source", "SELECT a FROM t /*causeway_key='b'*/")
+}
+
+// TestTokenOfAKeyHandedIn: a token is seen under each key, whichever its writes had.
+func TestTokenOfAKeyHandedIn(t *testing.T) {
+	const read = "SELECT a FROM t /*causeway_key='b'*/"
+	for _, how := range []string{"variable", "comment"} {
+		l := startLab(t, 1, func(o *Options) { o.MaxKeys = 100 })
+		k := l.client()
+		k.run("INSERT INTO t VALUES (1) /*causeway_key='a'*/")
+		token := k.query("SELECT @causeway_token").first()
+		k.wantFrom("replica1", read)
+		if how == "comment" {
+			k.wantFrom("source", "SELECT a FROM t /*causeway_key='b',causeway_token='"+token+"'*/")
+			continue
+		}
+		if got := k.explain("Token", "SELECT a FROM t /*causeway_key='b',causeway_token='"+token+"'*/"); got != sourceUUID+":1-101" {
+			t.Errorf("EXPLAIN: token %s", got)
+		}
+		k.wantFrom("replica1", read)
+		k.run("SET @causeway_token = '" + token + "'")
+		k.wantFrom("source", read)
+	}
+}
+
+// TestNoKeyIsNoOtherKeys: what was written without a key is seen under each, though
+// it becomes known under one.
+func TestNoKeyIsNoOtherKeys(t *testing.T) {
+	const keyed, other = "SELECT a FROM t /*causeway_key='k'*/", "SELECT a FROM t /*causeway_key='other'*/"
+	untold := func(l *lab) { // a routine that sets the tracker off
+		l.source.on("CALL", func(c *fakeConn, _ string) {
+			c.node.commit()
+			c.ok(func(ok *wire.OK) {
+				ok.Track = wire.AppendTrackStateChange(wire.AppendTrackVariable(nil, "session_track_gtids", "OFF"), true)
+			})
+		})
+	}
+	for name, write := range map[string]func(l *lab, k *dbClient){
+		"doubt": func(l *lab, k *dbClient) {
+			l.lostWrite(1 << 30)
+			k.wantError(wire.ErrNetRead, "not known", "INSERT INTO t VALUES (1)")
+			k.wantFrom("source", keyed)
+			l.source.commit() // the thread commits after all, and ends
+			l.source.endLost()
+		},
+		"two doubts": func(l *lab, k *dbClient) {
+			l.lostWrite(1 << 30)
+			k.wantError(wire.ErrNetRead, "not known", "INSERT INTO t VALUES (1)")
+			k.wantError(wire.ErrNetRead, "not known", "INSERT INTO t VALUES (2) /*causeway_key='k'*/")
+			l.source.commit() // the thread commits after all, and ends
+			l.source.endLost()
+		},
+		"untold": func(l *lab, k *dbClient) {
+			untold(l)
+			k.run("CALL p()", "DO 1 /*causeway_key='k'*/")
+		},
+		"transaction": func(_ *lab, k *dbClient) {
+			k.run("BEGIN", "INSERT INTO t VALUES (1)", "COMMIT /*causeway_key='k'*/")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := startLab(t, 1, func(o *Options) { o.MaxKeys = 100 })
+			k := l.client()
+			write(l, k)
+			k.wantFrom("source", keyed)
+			k.wantFrom("source", other)
+		})
+	}
+	l := startLab(t, 1, func(o *Options) { o.MaxKeys = 100 })
+	untold(l)
+	a := l.client()
+	a.run("INSERT INTO t VALUES (1)")
+	l.apply()
+	a.run("BEGIN", "INSERT INTO t VALUES (1) /*causeway_key='k'*/", "COMMIT /*causeway_key='k'*/")
+	a.wantFrom("replica1", other) // a BEGIN without a key writes nothing
+	l.apply()
+	k, reader := l.client(), l.client()
+	k.run("CALL p() /*causeway_key='k'*/", "DO 1 /*causeway_key='other'*/")
+	reader.wantFrom("source", keyed) // what becomes known under another key is its own key's still
+	reader.wantFrom("replica1", other)
 }
 
 // TestScopeCarried: another token is another user of the connection.

@@ -341,6 +341,61 @@ func TestSessionUntrackedWrite(t *testing.T) {
 	k.wantFrom("replica1", "SELECT a FROM t")
 }
 
+// Untracked writes in a transaction are known when it commits, if it does; an OK of a
+// client with CLIENT_FOUND_ROWS counts rows that an UPDATE only found.
+func TestSessionUntrackedWhere(t *testing.T) {
+	const insert = "INSERT INTO ignored VALUES (1)"
+	for name, c := range map[string]struct {
+		caps wire.Capability
+		run  []string
+		want string
+	}{
+		"found rows: insert":       {wire.CapFoundRows, []string{insert}, "source"},
+		"found rows: delete":       {wire.CapFoundRows, []string{"DELETE FROM ignored"}, "source"},
+		"found rows: update":       {wire.CapFoundRows, []string{"UPDATE ignored SET a = 2"}, "source"},
+		"found rows: only found":   {wire.CapFoundRows, []string{"UPDATE same SET a = 1"}, "replica1"},
+		"found rows: duplicate":    {wire.CapFoundRows, []string{insert + " ON DUPLICATE KEY UPDATE a = 1"}, "replica1"},
+		"found rows: in a routine": {wire.CapFoundRows, []string{"CALL ignored()"}, "replica1"},
+		"update":                   {0, []string{"UPDATE ignored SET a = 2"}, "source"},
+		"commit":                   {0, []string{"BEGIN", insert, "COMMIT"}, "source"},
+		"commit, found rows":       {wire.CapFoundRows, []string{"BEGIN", insert, "COMMIT"}, "source"},
+		"only found, commit":       {wire.CapFoundRows, []string{"BEGIN", "UPDATE same SET a = 1", "COMMIT"}, "replica1"},
+		"next transaction":         {0, []string{"BEGIN", insert, "BEGIN", "ROLLBACK"}, "source"},
+		"implicit commit":          {0, []string{"BEGIN", insert, "CREATE TABLE ignored.t (a INT)"}, "source"},
+		"rollback":                 {0, []string{"BEGIN", insert, "ROLLBACK", "BEGIN", "COMMIT"}, "replica1"},
+		"lost to a deadlock":       {0, []string{"BEGIN", insert, "DELETE FROM deadlock", "BEGIN", "DELETE FROM none", "COMMIT"}, "replica1"},
+		"to a savepoint":           {0, []string{"BEGIN", "SAVEPOINT a", insert, "ROLLBACK TO SAVEPOINT a", "COMMIT"}, "replica1"},
+		"before a savepoint":       {0, []string{"BEGIN", insert, "SAVEPOINT a", insert, "ROLLBACK TO SAVEPOINT a", "COMMIT"}, "source"},
+		"behind a savepoint":       {0, []string{"BEGIN", "SAVEPOINT a", insert, "RELEASE SAVEPOINT a", "COMMIT"}, "source"},
+		"temporary table":          {0, []string{"CREATE TEMPORARY TABLE ignored (a INT)", "BEGIN", insert, "COMMIT", "DROP TEMPORARY TABLE ignored"}, "replica1"},
+		"nothing changed":          {0, []string{"BEGIN", "DELETE FROM none", "COMMIT"}, "replica1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := startLab(t, 1)
+			for text, answer := range map[string]wire.OK{
+				"INSERT INTO ignored": {AffectedRows: 1}, "DELETE FROM ignored": {AffectedRows: 1}, "CALL ignored": {AffectedRows: 1},
+				"UPDATE ignored":   {AffectedRows: 1, Info: []byte("Gefunden: 1  Geändert: 1  Warnungen: 0")},
+				"UPDATE same":      {AffectedRows: 1, Info: []byte("Rows matched: 1  Changed: 0  Warnings: 0")},
+				"DELETE FROM none": {}, "SAVEPOINT": {}, "RELEASE SAVEPOINT": {}, "ROLLBACK TO": {}, "CREATE TEMPORARY": {}, "DROP TEMPORARY": {},
+			} {
+				l.source.on(text, func(c *fakeConn, _ string) {
+					c.ok(func(ok *wire.OK) { ok.AffectedRows, ok.Info = answer.AffectedRows, answer.Info })
+				})
+			}
+			l.source.on("CREATE TABLE ignored", func(c *fakeConn, _ string) { c.endTrx(false); c.ok() })
+			l.source.on("DELETE FROM deadlock", func(c *fakeConn, _ string) { c.endTrx(false); c.fail(wire.ErrDeadlock, "Deadlock found") })
+			k := l.client(c.caps)
+			for _, sql := range c.run {
+				if r := k.query(sql); (r.err != nil) != strings.Contains(sql, "deadlock") || r.lost != nil {
+					t.Fatalf("%s: %v %v", sql, r.err, r.lost)
+				}
+			}
+			l.apply()
+			k.wantFrom(c.want, "SELECT a FROM t")
+		})
+	}
+}
+
 // GTIDs that cannot be read must not be dropped: the answer counts as lost.
 func TestSessionUnreadableGTIDs(t *testing.T) {
 	l := startLab(t, 1)

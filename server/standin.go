@@ -22,7 +22,7 @@ var errStandIn = errors.New("a replica can stand in for the source")
 // canStandIn tells whether a replica may run a command that is the source's, if
 // no source serves. It must leave the session with nothing open anywhere.
 func (s *session) canStandIn(j *job) bool {
-	return s.home == nil && s.doubt == nil && s.lazy == nil && s.readTrx == nil && s.aborted == "" && len(s.nextTrx) == 0 &&
+	return s.home == nil && len(s.doubts) == 0 && s.lazy == nil && s.readTrx == nil && s.aborted == "" && len(s.nextTrx) == 0 &&
 		!s.trackers.due && !s.sticky.any() && !s.oneShot && s.dropped == "" && onAnyServer(j)
 }
 

@@ -60,10 +60,17 @@ func (s *session) takeTokens(texts []string, since time.Time) *wire.Error {
 		s.forgetOthers(carrier)
 	}
 	for _, set := range taken {
-		s.hold(set)
+		s.take(set)
 		s.handed, s.lateToken = last, s.status.Has(wire.StatusInTrans) && s.lazy == nil
 	}
 	return nil
+}
+
+// take makes what was handed in part of the token. Whoever hands in what was written
+// under one key wants it seen under any.
+func (s *session) take(set gtid.Set) {
+	s.common.keyed = s.common.keyed.Subtract(set)
+	s.hold(set)
 }
 
 // loginToken takes the token that came with the login.

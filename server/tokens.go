@@ -119,9 +119,9 @@ func (s *session) mustSee(j *job) (gtid.Set, *wire.Error) {
 	if s.trackers.due && s.trackers.on == nil && s.home != nil && !s.home.Broken {
 		s.rearmTrackers(j) // what was written meanwhile was not reported
 	}
-	s.settleDoubt()
+	s.settleDoubts()
 	switch {
-	case s.doubt != nil:
+	case len(s.doubts) > 0:
 		return gtid.Set{}, wire.NewError(wire.ErrServerIsntAvailable,
 			"Causeway: the answer to a write of this session was lost, and whether it took effect is not known yet; ask for the token again")
 	case s.untracked:

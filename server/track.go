@@ -23,6 +23,7 @@ type trackedNews struct {
 	schema       bool   // the schema was
 	insertID     bool   // an OK had an insert id
 	info         uint64 // what the info of an OK counted, see noteFound
+	unchanged    bool   // that of the last said of an UPDATE that it changed no row
 	stateChanged bool
 	before       []uint16 // warning counts of the results before the last
 	setsState    bool     // session_track_state_change was set
@@ -38,6 +39,7 @@ func (s *session) onOK(ok *wire.OK) error {
 	if len(ok.Info) > 0 {
 		s.tracked.info = countedIn(ok.Info)
 	}
+	s.tracked.unchanged = changesNone(ok.Info)
 	s.followCommit(ok)
 	s.noteSeen()
 	if len(ok.Track) == 0 {
@@ -113,9 +115,7 @@ func (s *session) growUntil(set gtid.Set, until time.Duration) {
 	if s.view().WithoutGTIDs {
 		set = gtid.Set{} // from when it had some
 	}
-	if c := &s.common; c.key != "" {
-		c.keyed = c.keyed.Union(set.Subtract(s.token.Set))
-	}
+	s.common.note(set, s.token.Set)
 	s.hold(set)
 	s.raise(set, s.view(), until)
 }
@@ -340,6 +340,7 @@ func (s *session) tell(ok *wire.OK) {
 type trackerCheck struct {
 	due   bool
 	named []string // variables that the client assigned by name
+	by    keys     // which it wrote under
 
 	// The connection was given back in between: it is still the session's at this turn.
 	on   *backend.Conn
@@ -353,6 +354,9 @@ func (s *session) noteTrackers(j *job) {
 	c := j.class
 	if j.want == expectPrepare {
 		return
+	}
+	if !s.trackers.due {
+		s.trackers.by = s.common.keys
 	}
 	if c.Is(classifier.SetsTracker) {
 		s.trackers.due = true
@@ -381,6 +385,7 @@ func (s *session) checkTrackers(c *backend.Conn, j *job) {
 func (s *session) rearmTrackers(j *job) {
 	check := s.trackers
 	s.trackers = trackerCheck{}
+	defer s.under(check.by)()
 	s.keepFound(s.home)
 	if j.want != expectResult && j.want != expectPrepare {
 		s.keepDiagnostics(s.home) // such a command leaves them

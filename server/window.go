@@ -50,7 +50,7 @@ func (s *Server) windowLeft(end time.Duration) time.Duration {
 func (s *session) openWindow() (until time.Duration) {
 	until = s.srv.windowEnd(s.srv.opts.Sticky)
 	s.windows.all = until
-	if s.common.key == "" {
+	if !s.common.ownKey() {
 		s.windows.unkeyed = until
 	}
 	return until

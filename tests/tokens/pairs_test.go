@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/url"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -285,4 +286,28 @@ func wireCode(err error) uint16 {
 		return e.Code
 	}
 	return 0
+}
+
+// TestAttributeBehindLongData: a server takes attributes behind a parameter that has
+// no value in the execution, and so does Causeway.
+func TestAttributeBehindLongData(t *testing.T) {
+	lay(t)
+	c := dial(t, cluster.StartCauseway(t, shared, budget).Addr, nil)
+	st, err := c.Prepare("SELECT ?")
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw.Query(t, c, "REPLACE INTO r VALUES (1, 1)")
+	token := raw.Query(t, c, "SELECT @causeway_token").Value()
+	for _, text := range []string{token, "nonsense"} {
+		if err := st.SendLongData(0, []byte("long")); err != nil {
+			t.Fatal(err)
+		}
+		handed := raw.String(text)
+		handed.Name = "causeway_token"
+		a, err := st.Execute(0, raw.Long(), handed)
+		if err != nil || text == token && !strings.HasSuffix(a.Value(), "long") || text != token && wireCode(a.Err()) != wire.ErrWrongValueForVar {
+			t.Errorf("token %q: %v %v", text, a, err)
+		}
+	}
 }

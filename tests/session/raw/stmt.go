@@ -22,6 +22,7 @@ const (
 
 // Param is a parameter with the bytes that stand for its value.
 type Param struct {
+	Name  string // of a query attribute, behind the parameters
 	Type  byte
 	Value []byte
 	Null  bool
@@ -158,7 +159,7 @@ func appendParams(b []byte, params []Param, types, names bool) []byte {
 		for _, p := range params {
 			b = append(b, p.Type, 0)
 			if names {
-				b = append(b, 0)
+				b = wire.AppendLenEncString(b, p.Name)
 			}
 		}
 	}
