@@ -167,8 +167,11 @@ func (b Blocker) Blocks() time.Duration {
 
 // Held is what a server says that one of its connections holds for itself.
 type Held struct {
-	UserLocks bool // by GET_LOCK
-	UserVars  int  // user variables that are not NULL
+	UserLocks    bool // by GET_LOCK
+	TableLocks   bool // by LOCK TABLES, or FLUSH TABLES of some tables
+	GlobalLock   bool // by FLUSH TABLES WITH READ LOCK
+	InstanceLock bool // by LOCK INSTANCE
+	UserVars     int  // user variables that are not NULL
 }
 
 // Lag explains how far a replica is behind; only Position and FreshAsOf prove.

@@ -213,20 +213,20 @@ func (s statement) drop() verdict {
 
 func (s statement) lock() verdict {
 	if s.is(1, "instance") {
-		return verdict{kind: LockTables, flags: LocksTables}
+		return verdict{kind: LockTables, flags: LocksInstance}
 	}
 	return verdict{kind: LockTables, flags: ddlFlags | LocksTables}
 }
 
 func (s statement) unlock() verdict {
 	if s.is(1, "instance") {
-		return verdict{kind: UnlockTables, flags: UnlocksTables}
+		return verdict{kind: UnlockTables, flags: UnlocksInstance}
 	}
 	return verdict{kind: UnlockTables, flags: ddlFlags | UnlocksTables}
 }
 
 // flush tells FLUSH TABLES ... WITH READ LOCK and FOR EXPORT, which hold locks
-// until UNLOCK TABLES.
+// until UNLOCK TABLES. Without tables it is the global read lock.
 func (s statement) flush() verdict {
 	v := verdict{kind: DDL, flags: ddlFlags}
 	i := 1
@@ -236,7 +236,11 @@ func (s statement) flush() verdict {
 	if !s.is(i, "table") && !s.is(i, "tables") {
 		return v
 	}
-	if s.has(i, "lock") || s.has(i, "export") {
+	switch {
+	case s.is(i+1, "with", "read", "lock"):
+		v.kind = LockTables
+		v.flags |= LocksServer
+	case s.has(i, "lock"), s.has(i, "export"):
 		v.kind = LockTables
 		v.flags |= LocksTables
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/backend"
 	"causeway/gtid"
 )
 
@@ -144,5 +145,17 @@ func TestOfUUID(t *testing.T) {
 	}
 	if !ofUUID(tagged, u(9)).IsEmpty() || !ofUUID(gtid.Set{}, u(1)).IsEmpty() {
 		t.Error("not empty")
+	}
+}
+
+func TestReadHeld(t *testing.T) {
+	for locks, want := range map[string]backend.Held{
+		"": {}, "USER LEVEL LOCK": {UserLocks: true}, "TABLE": {TableLocks: true},
+		"GLOBAL": {GlobalLock: true}, "BACKUP LOCK": {InstanceLock: true}, "GLOBAL,TABLE": {GlobalLock: true, TableLocks: true},
+	} {
+		want.UserVars = 2
+		if got, err := readHeld(row{"vars": "2", "locks": locks}); err != nil || got != want {
+			t.Errorf("%q: %+v, %v, want %+v", locks, got, err, want)
+		}
 	}
 }

@@ -58,7 +58,7 @@ type pinned struct {
 // stickyState is session state that exists only on the source connection.
 type stickyState struct {
 	temp      tempTables
-	locked    bool // LOCK TABLES and its like
+	locked    tableLocks
 	xa        bool
 	userVars  bool // user variables that were not set to literals
 	variables bool // session variables that nobody reports
@@ -70,7 +70,7 @@ type stickyState struct {
 }
 
 func (k *stickyState) any() bool {
-	return k.temp.any() || k.locked || k.xa || k.userVars || k.variables || k.unknown || k.locks || k.insertID || len(k.handlers) > 0 || len(k.prepared) > 0
+	return k.temp.any() || k.locked.any() || k.xa || k.userVars || k.variables || k.unknown || k.locks || k.insertID || len(k.handlers) > 0 || len(k.prepared) > 0
 }
 
 // homePins tells what ties the session to its connection to the source.
@@ -84,7 +84,7 @@ func (s *session) homePins() pin {
 	}
 	set(s.homeInTrx(), pinTransaction)
 	set(k.temp.any(), pinTempTables)
-	set(k.locked, pinTableLocks)
+	set(k.locked.any(), pinTableLocks)
 	set(k.locks, pinUserLocks)
 	set(k.userVars, pinUserVars)
 	set(k.variables || k.insertID, pinVariables)

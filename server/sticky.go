@@ -26,12 +26,7 @@ func (s *session) followSticky(j *job) {
 		s.afterFailed(c)
 		return
 	}
-	switch {
-	case c.Is(classifier.LocksTables):
-		k.locked = true
-	case c.Is(classifier.UnlocksTables), c.Kind == classifier.Begin:
-		k.locked = false
-	}
+	k.locked.follow(c)
 	switch c.Kind {
 	case classifier.XA:
 		k.xa = s.home.Status.Has(wire.StatusInTrans) || xaEnded(c)
@@ -184,6 +179,7 @@ func (s *session) followHeld(c *classifier.Class) {
 	held, err := s.srv.opts.Monitor.Held(ctx, s.home.Node.Addr, s.home.ThreadID)
 	if err == nil {
 		s.sticky.locks = held.UserLocks
+		s.sticky.locked.add(held)
 		s.sticky.userVars = s.sticky.userVars || held.UserVars > s.state.UserVars()
 		return
 	}
