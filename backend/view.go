@@ -1,6 +1,8 @@
 package backend
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"sync/atomic"
 	"time"
 
@@ -171,7 +173,15 @@ type Held struct {
 	TableLocks   bool // by LOCK TABLES, or FLUSH TABLES of some tables
 	GlobalLock   bool // by FLUSH TABLES WITH READ LOCK
 	InstanceLock bool // by LOCK INSTANCE
-	UserVars     int  // user variables that are not NULL
+	// UserVars has the sums, VarSum, of the user variables that are not NULL, by
+	// their names in lower case.
+	UserVars map[string]string
+}
+
+// VarSum stands for the value of a user variable, which can be long.
+func VarSum(value string) string {
+	sum := sha256.Sum256([]byte(value))
+	return hex.EncodeToString(sum[:])
 }
 
 // Lag explains how far a replica is behind; only Position and FreshAsOf prove.

@@ -1,6 +1,7 @@
 package replicamon
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
@@ -232,15 +233,18 @@ func heldSQL(connID uint32) string {
 	return fmt.Sprintf("SELECT (SELECT GROUP_CONCAT(DISTINCT l.OBJECT_TYPE) FROM performance_schema.metadata_locks l WHERE l.OWNER_THREAD_ID = t.THREAD_ID"+
 		" AND l.LOCK_STATUS = 'GRANTED' AND (l.OBJECT_TYPE = 'USER LEVEL LOCK' OR l.OBJECT_TYPE IN ('GLOBAL', 'BACKUP LOCK') AND l.LOCK_TYPE = 'SHARED'"+
 		" OR l.OBJECT_TYPE = 'TABLE' AND l.LOCK_TYPE IN ('SHARED_READ_ONLY', 'SHARED_NO_WRITE', 'SHARED_NO_READ_WRITE'))) AS locks,"+
-		" (SELECT COUNT(*) FROM performance_schema.user_variables_by_thread v WHERE v.THREAD_ID = t.THREAD_ID AND v.VARIABLE_VALUE IS NOT NULL) AS vars"+
+		" (SELECT JSON_OBJECTAGG(LOWER(v.VARIABLE_NAME), SHA2(v.VARIABLE_VALUE, 256)) FROM performance_schema.user_variables_by_thread v WHERE v.THREAD_ID = t.THREAD_ID AND v.VARIABLE_VALUE IS NOT NULL) AS vars"+
 		" FROM performance_schema.threads t WHERE t.PROCESSLIST_ID = %d", connID)
 }
 
 func readHeld(row map[string]string) (backend.Held, error) {
-	vars, err := strconv.Atoi(row["vars"])
 	locks := row["locks"]
-	return backend.Held{
+	held := backend.Held{
 		UserLocks: strings.Contains(locks, "USER LEVEL LOCK"), TableLocks: strings.Contains(locks, "TABLE"),
-		GlobalLock: strings.Contains(locks, "GLOBAL"), InstanceLock: strings.Contains(locks, "BACKUP LOCK"), UserVars: vars,
-	}, err
+		GlobalLock: strings.Contains(locks, "GLOBAL"), InstanceLock: strings.Contains(locks, "BACKUP LOCK"),
+	}
+	if row["vars"] == "" {
+		return held, nil
+	}
+	return held, json.Unmarshal([]byte(row["vars"]), &held.UserVars)
 }

@@ -1,6 +1,7 @@
 package replicamon
 
 import (
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
@@ -153,9 +154,12 @@ func TestReadHeld(t *testing.T) {
 		"": {}, "USER LEVEL LOCK": {UserLocks: true}, "TABLE": {TableLocks: true},
 		"GLOBAL": {GlobalLock: true}, "BACKUP LOCK": {InstanceLock: true}, "GLOBAL,TABLE": {GlobalLock: true, TableLocks: true},
 	} {
-		want.UserVars = 2
-		if got, err := readHeld(row{"vars": "2", "locks": locks}); err != nil || got != want {
+		if got, err := readHeld(row{"locks": locks}); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%q: %+v, %v, want %+v", locks, got, err, want)
 		}
+	}
+	held, err := readHeld(row{"vars": `{"a": "12", "b": "34"}`})
+	if err != nil || !maps.Equal(held.UserVars, map[string]string{"a": "12", "b": "34"}) {
+		t.Errorf("%v, %v", held.UserVars, err)
 	}
 }

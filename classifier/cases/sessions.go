@@ -128,6 +128,8 @@ var others = []Case{
 	{"DO @x := 5", Do, setsUser},
 	{"HANDLER t OPEN", Handler, 0},
 	{"HANDLER t READ FIRST", Handler, 0},
+	{"HANDLER t READ ix >= (1, 2) WHERE a IN (3) AND (@x := 1)", Handler, setsUser},
+	{"HANDLER t READ FIRST WHERE wr_f(a)", Handler, unknownFn},
 	{"HANDLER t CLOSE", Handler, 0},
 	{"PREPARE s FROM 'SELECT 1'", TextPrepare, 0},
 	{"PREPARE s FROM @q", TextPrepare, UsesUserVars},
