@@ -88,17 +88,6 @@ func (s *State) HasUserVarsBut(names []string) bool {
 // numbers: what those mean depends on the state in which they are read.
 func (s *State) HasTextVars() bool { return s.text }
 
-// UserVars is how many of them are not NULL.
-func (s *State) UserVars() int {
-	n := 0
-	for name, value := range s.vars {
-		if isUserVar(name) && !strings.EqualFold(value, "NULL") {
-			n++
-		}
-	}
-	return n
-}
-
 // WithSchema returns the state with another schema.
 func (s *State) WithSchema(schema string) *State {
 	if s.Schema == schema {

@@ -1,6 +1,8 @@
 package backend
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"sync/atomic"
 	"time"
 
@@ -167,8 +169,19 @@ func (b Blocker) Blocks() time.Duration {
 
 // Held is what a server says that one of its connections holds for itself.
 type Held struct {
-	UserLocks bool // by GET_LOCK
-	UserVars  int  // user variables that are not NULL
+	UserLocks    bool // by GET_LOCK
+	TableLocks   bool // by LOCK TABLES, or FLUSH TABLES of some tables
+	GlobalLock   bool // by FLUSH TABLES WITH READ LOCK
+	InstanceLock bool // by LOCK INSTANCE
+	// UserVars has the sums, VarSum, of the user variables that are not NULL, by
+	// their names in lower case.
+	UserVars map[string]string
+}
+
+// VarSum stands for the value of a user variable, which can be long.
+func VarSum(value string) string {
+	sum := sha256.Sum256([]byte(value))
+	return hex.EncodeToString(sum[:])
 }
 
 // Lag explains how far a replica is behind; only Position and FreshAsOf prove.

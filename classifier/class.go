@@ -68,11 +68,9 @@ type Class struct {
 	// Names holds, for Causeway, the statement's words in lower case; for Set
 	// and SetTransaction the session variables assigned, in lower case: system
 	// variables by their bare name, user variables as "@name". GLOBAL and
-	// PERSIST assignments are not in it (SetsGlobal tells). For CreatesTemp and
-	// DropsTemp it holds the tables, in lower case, with their schema if the text
-	// has it; for TextPrepare "prepare", "execute" or "deallocate" and the
-	// statement's name; for Handler "open", "read" or "close" and the
-	// name that it goes by.
+	// PERSIST assignments are not in it (SetsGlobal tells). For TextPrepare it
+	// holds "prepare", "execute" or "deallocate" and the statement's name; for
+	// Handler "open", "read" or "close" and the name that it goes by.
 	Names []string
 
 	// KillID is the connection that KILL names, 0 if it is not a number.

@@ -200,7 +200,7 @@ func TestStrings(t *testing.T) {
 			t.Errorf("kind %d has no name", k)
 		}
 	}
-	if len(flagNames) != 34 || HidesHint != 1<<33 {
+	if len(flagNames) != 37 || HidesHint != 1<<36 {
 		t.Errorf("%d names of flags", len(flagNames))
 	}
 }

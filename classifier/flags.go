@@ -39,8 +39,11 @@ const (
 	SelectInto                          // SELECT ... INTO OUTFILE, DUMPFILE or variables
 	SetsNextTrx                         // assigns the next transaction's characteristics only
 	Opaque                              // runs what the text does not show: CALL, a stored function, EXECUTE, or it was not understood
-	LocksTables                         // LOCK TABLES, LOCK INSTANCE, FLUSH TABLES WITH READ LOCK
-	UnlocksTables                       // UNLOCK TABLES, UNLOCK INSTANCE
+	LocksTables                         // LOCK TABLES, FLUSH TABLES t WITH READ LOCK or FOR EXPORT
+	LocksServer                         // FLUSH TABLES WITH READ LOCK: the global read lock
+	LocksInstance                       // LOCK INSTANCE
+	UnlocksTables                       // UNLOCK TABLES: these, and the global read lock
+	UnlocksInstance                     // UNLOCK INSTANCE
 	NamesToken                          // names @causeway_token or @causeway_gtids
 	SetsHint                            // SET @causeway_key = ..., or another variable that holds a hint
 	HidesHint                           // may assign one of these in a way that is not followed: :=, INTO, OUT parameters
@@ -52,7 +55,7 @@ var flagNames = [...]string{
 	"ReleaseLock", "UnknownFunction", "ReadsSystemVars", "ExecutableComment", "MultiStatement",
 	"SetsTracker", "SetsReadOnly", "SetsAutocommit", "SetsLogBin", "SetsGlobal", "SetsUntracked",
 	"MayChangeState", "Chain", "Release", "NoTable", "SelectInto", "SetsNextTrx",
-	"Opaque", "LocksTables", "UnlocksTables", "NamesToken", "SetsHint", "HidesHint",
+	"Opaque", "LocksTables", "LocksServer", "LocksInstance", "UnlocksTables", "UnlocksInstance", "NamesToken", "SetsHint", "HidesHint",
 }
 
 // unknownFlags is what a text that was not understood may do.

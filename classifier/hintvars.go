@@ -79,7 +79,7 @@ func HintVars(sql []byte, m Mode) (names, values []string, ok bool) {
 		if !isHintVariable(name) {
 			continue
 		}
-		value, ok := literalValue(literals[i], m)
+		value, ok := LiteralValue(literals[i], m)
 		if !ok {
 			return nil, nil, false
 		}
@@ -88,8 +88,8 @@ func HintVars(sql []byte, m Mode) (names, values []string, ok bool) {
 	return names, values, true
 }
 
-// literalValue is the value of a literal of UserVars, read as a string.
-func literalValue(literal string, m Mode) (string, bool) {
+// LiteralValue is the value of a literal of UserVars, read as a string.
+func LiteralValue(literal string, m Mode) (string, bool) {
 	switch strings.ToLower(literal) {
 	case "null":
 		return "", true

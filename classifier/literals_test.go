@@ -52,23 +52,35 @@ func TestAutocommit(t *testing.T) {
 	}
 }
 
-func TestNamesOfTemporaryTables(t *testing.T) {
+func TestTempTables(t *testing.T) {
+	for sql, want := range map[string][]string{
+		"CREATE TEMPORARY TABLE Tt (a INT, b INT)":                 {"Tt"},
+		"create temporary table if not exists `S`.`T` select 1, 2": {"S.T"},
+		"/* x */ CREATE /*!32302 TEMPORARY */ TABLE t LIKE u":      {"t"},
+		"DROP TEMPORARY TABLE IF EXISTS a, s . B, c RESTRICT":      {"a", "s.B", "c"},
+		"Drop Table a, `b`": {"a", "b"},
+		"DROP TABLES a":     {"a"},
+		"DROP TABLE":        nil, "DROP VIEW v": nil, "CREATE TEMPORARY TABLE (": nil,
+	} {
+		if got := TempTables(sql, Mode{}); !slices.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", sql, got, want)
+		}
+	}
+}
+
+func TestNamesOfWhatIsOpened(t *testing.T) {
 	c := New(Options{})
 	for sql, want := range map[string][]string{
-		"CREATE TEMPORARY TABLE t (a INT)":                    {"t"},
-		"create temporary table if not exists `S`.`T` select": {"s.t"},
-		"DROP TEMPORARY TABLE IF EXISTS a, s.b":               {"a", "s.b"},
-		"DROP TABLE a, `b`":                                   {"a", "b"},
-		"PREPARE S FROM 'SELECT 1'":                           {"prepare", "s"},
-		"EXECUTE s USING @a":                                  {"execute", "s"},
-		"DEALLOCATE PREPARE s":                                {"deallocate", "s"},
-		"DROP PREPARE s":                                      {"deallocate", "s"},
-		"HANDLER t OPEN":                                      {"open", "t"},
-		"HANDLER s.T OPEN":                                    {"open", "t"},
-		"HANDLER s.t OPEN AS `h`":                             {"open", "h"},
-		"HANDLER t OPEN h":                                    {"open", "h"},
-		"HANDLER h READ FIRST":                                {"read", "h"},
-		"HANDLER s.t CLOSE":                                   {"close", "t"},
+		"PREPARE S FROM 'SELECT 1'": {"prepare", "s"},
+		"EXECUTE s USING @a":        {"execute", "s"},
+		"DEALLOCATE PREPARE s":      {"deallocate", "s"},
+		"DROP PREPARE s":            {"deallocate", "s"},
+		"HANDLER t OPEN":            {"open", "t"},
+		"HANDLER s.T OPEN":          {"open", "t"},
+		"HANDLER s.t OPEN AS `h`":   {"open", "h"},
+		"HANDLER t OPEN h":          {"open", "h"},
+		"HANDLER h READ FIRST":      {"read", "h"},
+		"HANDLER s.t CLOSE":         {"close", "t"},
 	} {
 		if got := c.Classify([]byte(sql), Mode{}).Names; !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", sql, got, want)

@@ -143,7 +143,9 @@ func (s statement) handler() verdict {
 		}
 		name = cmp.Or(s.name(i+1), name)
 	}
-	return verdict{kind: Handler, flags: s.look().flags & HidesHint, names: []string{verb, strings.ToLower(name)}}
+	v := s.changes(Handler, 0) // READ has a WHERE clause
+	v.names = []string{verb, strings.ToLower(name)}
+	return v
 }
 
 // checksum judges CHECKSUM TABLE, a read of whole tables.
@@ -175,58 +177,37 @@ func (s statement) createTemp() verdict {
 	if q := s.index(i, "select", "values", "with"); q > 0 && s.from(q).look().unknown { // columns look like calls, a query has none
 		flags |= UnknownFunction | opaqueFlags
 	}
-	return verdict{kind: Write, flags: flags, names: []string{s.tableName(i)}}
-}
-
-// tableName is the table named at i, with its schema if it has one, in lower case.
-func (s statement) tableName(i int) string {
-	name := s.name(i)
-	if s.op(i+1) == "." {
-		name += "." + s.name(i+2)
-	}
-	return strings.ToLower(name)
-}
-
-// tableNames are those of the list at i.
-func (s statement) tableNames(i int) []string {
-	if s.is(i, "if", "exists") {
-		i += 2
-	}
-	var names []string
-	for _, part := range s.from(i).commas() {
-		names = append(names, part.tableName(0))
-	}
-	return names
+	return verdict{kind: Write, flags: flags}
 }
 
 func (s statement) drop() verdict {
 	switch {
 	case s.is(1, "temporary"):
-		return verdict{kind: Write, flags: DropsTemp | MayCommit, names: s.tableNames(3)}
+		return verdict{kind: Write, flags: DropsTemp | MayCommit}
 	case s.is(1, "prepare"):
 		return s.deallocate()
 	case s.is(1, "table"), s.is(1, "tables"):
-		return verdict{kind: DDL, flags: ddlFlags | DropsTemp, names: s.tableNames(2)}
+		return verdict{kind: DDL, flags: ddlFlags | DropsTemp}
 	}
 	return verdict{kind: DDL, flags: ddlFlags}
 }
 
 func (s statement) lock() verdict {
 	if s.is(1, "instance") {
-		return verdict{kind: LockTables, flags: LocksTables}
+		return verdict{kind: LockTables, flags: LocksInstance}
 	}
 	return verdict{kind: LockTables, flags: ddlFlags | LocksTables}
 }
 
 func (s statement) unlock() verdict {
 	if s.is(1, "instance") {
-		return verdict{kind: UnlockTables, flags: UnlocksTables}
+		return verdict{kind: UnlockTables, flags: UnlocksInstance}
 	}
 	return verdict{kind: UnlockTables, flags: ddlFlags | UnlocksTables}
 }
 
 // flush tells FLUSH TABLES ... WITH READ LOCK and FOR EXPORT, which hold locks
-// until UNLOCK TABLES.
+// until UNLOCK TABLES. Without tables it is the global read lock.
 func (s statement) flush() verdict {
 	v := verdict{kind: DDL, flags: ddlFlags}
 	i := 1
@@ -236,7 +217,11 @@ func (s statement) flush() verdict {
 	if !s.is(i, "table") && !s.is(i, "tables") {
 		return v
 	}
-	if s.has(i, "lock") || s.has(i, "export") {
+	switch {
+	case s.is(i+1, "with", "read", "lock"):
+		v.kind = LockTables
+		v.flags |= LocksServer
+	case s.has(i, "lock"), s.has(i, "export"):
 		v.kind = LockTables
 		v.flags |= LocksTables
 	}

@@ -248,8 +248,7 @@ func (s *mysqlSession) held(ctx context.Context, connID uint32) (backend.Held, e
 	if err != nil || len(rows) != 1 { // no such connection, which then holds nothing
 		return backend.Held{}, err
 	}
-	vars, err := strconv.Atoi(rows[0]["vars"])
-	return backend.Held{UserLocks: rows[0]["locks"] != "0", UserVars: vars}, err
+	return readHeld(rows[0])
 }
 
 func (s *mysqlSession) replicas(ctx context.Context) ([]hint, error) {

@@ -1,12 +1,14 @@
 package replicamon
 
 import (
+	"encoding/json"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 	"time"
 
+	"causeway/backend"
 	"causeway/gtid"
 )
 
@@ -224,10 +226,25 @@ func unixTime(text string) time.Time {
 	return time.UnixMicro(int64(math.Round(seconds * 1e6)))
 }
 
-// heldSQL asks what a connection holds for itself.
+// heldSQL asks what a connection holds for itself. The types of locks are those
+// that outlive a statement, or a transaction: what else is done to a table takes
+// weaker ones, or is over.
 func heldSQL(connID uint32) string {
-	return fmt.Sprintf("SELECT (SELECT COUNT(*) FROM performance_schema.metadata_locks l WHERE l.OWNER_THREAD_ID = t.THREAD_ID"+
-		" AND l.OBJECT_TYPE = 'USER LEVEL LOCK' AND l.LOCK_STATUS = 'GRANTED') AS locks,"+
-		" (SELECT COUNT(*) FROM performance_schema.user_variables_by_thread v WHERE v.THREAD_ID = t.THREAD_ID AND v.VARIABLE_VALUE IS NOT NULL) AS vars"+
+	return fmt.Sprintf("SELECT (SELECT GROUP_CONCAT(DISTINCT l.OBJECT_TYPE) FROM performance_schema.metadata_locks l WHERE l.OWNER_THREAD_ID = t.THREAD_ID"+
+		" AND l.LOCK_STATUS = 'GRANTED' AND (l.OBJECT_TYPE = 'USER LEVEL LOCK' OR l.OBJECT_TYPE IN ('GLOBAL', 'BACKUP LOCK') AND l.LOCK_TYPE = 'SHARED'"+
+		" OR l.OBJECT_TYPE = 'TABLE' AND l.LOCK_TYPE IN ('SHARED_READ_ONLY', 'SHARED_NO_WRITE', 'SHARED_NO_READ_WRITE'))) AS locks,"+
+		" (SELECT JSON_OBJECTAGG(LOWER(v.VARIABLE_NAME), SHA2(v.VARIABLE_VALUE, 256)) FROM performance_schema.user_variables_by_thread v WHERE v.THREAD_ID = t.THREAD_ID AND v.VARIABLE_VALUE IS NOT NULL) AS vars"+
 		" FROM performance_schema.threads t WHERE t.PROCESSLIST_ID = %d", connID)
+}
+
+func readHeld(row map[string]string) (backend.Held, error) {
+	locks := row["locks"]
+	held := backend.Held{
+		UserLocks: strings.Contains(locks, "USER LEVEL LOCK"), TableLocks: strings.Contains(locks, "TABLE"),
+		GlobalLock: strings.Contains(locks, "GLOBAL"), InstanceLock: strings.Contains(locks, "BACKUP LOCK"),
+	}
+	if row["vars"] == "" {
+		return held, nil
+	}
+	return held, json.Unmarshal([]byte(row["vars"]), &held.UserVars)
 }

@@ -1,11 +1,13 @@
 package replicamon
 
 import (
+	"maps"
 	"reflect"
 	"strings"
 	"testing"
 	"time"
 
+	"causeway/backend"
 	"causeway/gtid"
 )
 
@@ -144,5 +146,20 @@ func TestOfUUID(t *testing.T) {
 	}
 	if !ofUUID(tagged, u(9)).IsEmpty() || !ofUUID(gtid.Set{}, u(1)).IsEmpty() {
 		t.Error("not empty")
+	}
+}
+
+func TestReadHeld(t *testing.T) {
+	for locks, want := range map[string]backend.Held{
+		"": {}, "USER LEVEL LOCK": {UserLocks: true}, "TABLE": {TableLocks: true},
+		"GLOBAL": {GlobalLock: true}, "BACKUP LOCK": {InstanceLock: true}, "GLOBAL,TABLE": {GlobalLock: true, TableLocks: true},
+	} {
+		if got, err := readHeld(row{"locks": locks}); err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%q: %+v, %v, want %+v", locks, got, err, want)
+		}
+	}
+	held, err := readHeld(row{"vars": `{"a": "12", "b": "34"}`})
+	if err != nil || !maps.Equal(held.UserVars, map[string]string{"a": "12", "b": "34"}) {
+		t.Errorf("%v, %v", held.UserVars, err)
 	}
 }

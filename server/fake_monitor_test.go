@@ -16,9 +16,10 @@ import (
 // fakeMonitor implements Monitor: it shows what a test publishes.
 type fakeMonitor struct {
 	current atomic.Pointer[backend.View]
-	panics  atomic.Int32 // so many calls of View panic
-	noFresh atomic.Bool  // FreshSource fails
-	locks   atomic.Bool  // connections hold named locks
+	panics  atomic.Int32                 // so many calls of View panic
+	noFresh atomic.Bool                  // FreshSource fails
+	locks   atomic.Bool                  // connections hold named locks
+	held    atomic.Pointer[backend.Held] // what they hold besides
 	source  *fakeNode
 
 	asked, askedSoon atomic.Int32 // calls of SourceNow and SourceSoon
@@ -110,7 +111,12 @@ func (m *fakeMonitor) reported() []string {
 }
 
 func (m *fakeMonitor) Held(context.Context, string, uint32) (backend.Held, error) {
-	return backend.Held{UserLocks: m.locks.Load()}, nil
+	var held backend.Held
+	if h := m.held.Load(); h != nil {
+		held = *h
+	}
+	held.UserLocks = held.UserLocks || m.locks.Load()
+	return held, nil
 }
 
 func (m *fakeMonitor) SetSource(addr string) error {

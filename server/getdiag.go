@@ -86,10 +86,25 @@ func (s *session) getDiagnostics(j *job) (bool, error) {
 		sets = append(sets, "@`"+item.variable+"` = "+value)
 	}
 	s.state = state
+	s.bringAgain(q.items)
 	if err := s.setOnTrx(sets); err != nil {
 		return true, s.answerError(j, err)
 	}
 	return true, s.sendWarned(0)
+}
+
+// bringAgain makes the next statement on the source bring the variables there,
+// though their values in the session's state may be as they were: the server's are
+// others once the session's are not followed.
+func (s *session) bringAgain(items []diagItem) {
+	if !s.sticky.userVars || s.home == nil {
+		return
+	}
+	on := s.home.State()
+	for _, item := range items {
+		on = on.WithoutVar("@" + item.variable)
+	}
+	s.home.SetState(on)
 }
 
 // setOnTrx sets user variables on the replica of a read-only transaction, whose

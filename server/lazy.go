@@ -22,7 +22,7 @@ var trxForms = regexp.MustCompile(`^(?i:(begin|start transaction)( work)?( read 
 // answerHere serves statements of transactions that no server need hear of yet.
 func (s *session) answerHere(class *classifier.Class, text []byte) (bool, error) {
 	if s.tracksTrx(s.view()) || class.Is(classifier.MultiStatement) || s.aborted != "" || s.readTrx != nil || s.oneShot ||
-		s.homeInTrx() || s.sticky.locked || s.sticky.xa ||
+		s.homeInTrx() || s.sticky.locked.any() || s.sticky.xa || s.sticky.variables || // gtid_next: an empty transaction counts
 		class.Kind != classifier.Set && !trxForms.MatchString(class.Digest) {
 		return false, nil
 	}

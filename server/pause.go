@@ -127,7 +127,7 @@ func (s *session) awaitResume() error {
 
 // holdsWrite tells whether the session has something open on the source that
 // its next statements belong to.
-func (s *session) holdsWrite() bool { return s.homeInTrx() || s.sticky.locked || s.sticky.xa }
+func (s *session) holdsWrite() bool { return s.homeInTrx() || s.sticky.locked.any() || s.sticky.xa }
 
 // doneWriting takes the mark back at a command's end.
 func (s *session) doneWriting() {

@@ -58,7 +58,7 @@ type pinned struct {
 // stickyState is session state that exists only on the source connection.
 type stickyState struct {
 	temp      tempTables
-	locked    bool // LOCK TABLES and its like
+	locked    tableLocks
 	xa        bool
 	userVars  bool // user variables that were not set to literals
 	variables bool // session variables that nobody reports
@@ -70,7 +70,7 @@ type stickyState struct {
 }
 
 func (k *stickyState) any() bool {
-	return k.temp.any() || k.locked || k.xa || k.userVars || k.variables || k.unknown || k.locks || k.insertID || len(k.handlers) > 0 || len(k.prepared) > 0
+	return k.temp.any() || k.locked.any() || k.xa || k.userVars || k.variables || k.unknown || k.locks || k.insertID || len(k.handlers) > 0 || len(k.prepared) > 0
 }
 
 // homePins tells what ties the session to its connection to the source.
@@ -84,7 +84,7 @@ func (s *session) homePins() pin {
 	}
 	set(s.homeInTrx(), pinTransaction)
 	set(k.temp.any(), pinTempTables)
-	set(k.locked, pinTableLocks)
+	set(k.locked.any(), pinTableLocks)
 	set(k.locks, pinUserLocks)
 	set(k.userVars, pinUserVars)
 	set(k.variables || k.insertID, pinVariables)
@@ -136,9 +136,9 @@ type pinnedPointer = atomic.Pointer[pinned]
 // tempTables are the temporary tables of a session, as far as their names are
 // known.
 type tempTables struct {
-	names map[string]bool
-	some  bool // of unknown names: made by a routine
-	moved bool // one may have another name now
+	names map[string]bool // as they are spelled: Tt and tt can be two
+	some  bool            // of unknown names: made by a routine
+	moved bool            // one may have another name now
 }
 
 func (t *tempTables) any() bool { return t.some || len(t.names) > 0 }
@@ -152,7 +152,7 @@ func (t *tempTables) mayBeIn(c *classifier.Class) bool {
 	}
 	digest := strings.ToLower(c.Digest)
 	for name := range t.names {
-		_, table, _ := strings.Cut(name, ".")
+		_, table, _ := strings.Cut(strings.ToLower(name), ".")
 		if !plainName(table) || hasWord(digest, table) {
 			return true
 		}
@@ -189,20 +189,23 @@ func plainText(text string) bool {
 	return !strings.ContainsFunc(text, func(c rune) bool { return c >= 0x80 })
 }
 
-// follow takes in a statement that created or dropped tables.
-func (t *tempTables) follow(c *classifier.Class, schema string) {
+// follow takes in a statement that created or dropped tables of these names. One
+// that is dropped by another spelling, as some servers take it, stays known.
+func (t *tempTables) follow(c *classifier.Class, names []string, schema string) {
 	switch {
 	case c.Is(classifier.MultiStatement):
 		t.some = t.some || c.Is(classifier.CreatesTemp)
+	case c.Is(classifier.CreatesTemp) && len(names) == 0:
+		t.some = true
 	case c.Is(classifier.CreatesTemp):
 		if t.names == nil {
 			t.names = map[string]bool{}
 		}
-		for _, name := range c.Names {
+		for _, name := range names {
 			t.names[qualified(name, schema)] = true
 		}
 	case c.Is(classifier.DropsTemp):
-		for _, name := range c.Names {
+		for _, name := range names {
 			delete(t.names, qualified(name, schema))
 		}
 		t.moved = t.moved && t.any()
@@ -215,5 +218,5 @@ func qualified(name, schema string) string {
 	if strings.Contains(name, ".") {
 		return name
 	}
-	return strings.ToLower(schema) + "." + name
+	return schema + "." + name
 }

@@ -14,7 +14,7 @@ func TestTempTablesMayBeIn(t *testing.T) {
 	with := func(statements ...string) *tempTables {
 		var temp tempTables
 		for _, sql := range statements {
-			temp.follow(classify(sql), "app")
+			temp.follow(classify(sql), classifier.TempTables(sql, classifier.Mode{}), "app")
 		}
 		return &temp
 	}
@@ -38,6 +38,11 @@ func TestTempTablesMayBeIn(t *testing.T) {
 		{tt, "SELECT 'größe' FROM t", false},
 		{tt, "SELECT 1 IN (" + strings.Repeat("a.b, ", 60000) + "1) FROM t", true},
 		{with("CREATE TEMPORARY TABLE other.x (id INT)", "DROP TEMPORARY TABLE other.x"), "SELECT * FROM other.x", false},
+		{with("CREATE TEMPORARY TABLE Tt (id INT)"), "SELECT * FROM tt", true},
+		{with("CREATE TEMPORARY TABLE Tt (id INT)"), "SELECT * FROM t", false},
+		{with("CREATE TEMPORARY TABLE Tt (id INT)", "CREATE TEMPORARY TABLE tt (id INT)", "DROP TEMPORARY TABLE tt"), "SELECT * FROM Tt", true},
+		{with("CREATE TEMPORARY TABLE Tt (id INT)", "DROP TABLE IF EXISTS `Tt`"), "SELECT * FROM Tt", false},
+		{with("CREATE TEMPORARY TABLE App.tt (id INT)", "CREATE TEMPORARY TABLE tt (id INT)", "DROP TEMPORARY TABLE tt"), "SELECT * FROM App.tt", true},
 		{with("CREATE TEMPORARY TABLE `a b` (id INT)"), "SELECT * FROM t", true},
 		{with("CREATE TEMPORARY TABLE tt (id INT)", "ALTER TABLE tt RENAME TO u"), "SELECT * FROM u", true},
 		{with("CREATE TEMPORARY TABLE tt (id INT)", "ALTER TABLE t ADD COLUMN c INT"), "SELECT * FROM t", false},

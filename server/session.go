@@ -298,7 +298,7 @@ func (s *session) facts(v *backend.View) facts {
 
 func (s *session) homeOnlyReason() reason {
 	switch {
-	case s.sticky.locked:
+	case s.sticky.locked.any():
 		return reasonLockedTables
 	case s.sticky.temp.any():
 		return reasonTempTables

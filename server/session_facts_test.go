@@ -55,8 +55,8 @@ func TestFacts(t *testing.T) {
 		{"text-prepared statements", func(s *session) { s.sticky.prepared = map[string]bool{"p": true} }, facts{homeState: true}},
 		{"handlers", func(s *session) { s.sticky.handlers = map[string]bool{"h": true} }, facts{homeState: true}},
 		{"temporary tables", func(s *session) { s.sticky.temp.some = true }, facts{homeOnly: reasonTempTables}},
-		{"LOCK TABLES", func(s *session) { s.sticky.locked = true }, facts{homeOnly: reasonLockedTables}},
-		{"locks win over temporary tables", func(s *session) { s.sticky.locked, s.sticky.temp.some = true, true }, facts{homeOnly: reasonLockedTables}},
+		{"LOCK TABLES", func(s *session) { s.sticky.locked.tables = true }, facts{homeOnly: reasonLockedTables}},
+		{"locks win over temporary tables", func(s *session) { s.sticky.locked.tables, s.sticky.temp.some = true, true }, facts{homeOnly: reasonLockedTables}},
 		{"XA", func(s *session) { s.sticky.xa = true }, facts{homeOnly: reasonXA}},
 		{"SET TRANSACTION sent", func(s *session) { s.oneShot = true }, facts{homeOnly: reasonOneShot}},
 		{"doubt", func(s *session) { s.homeOnly = reasonDoubt }, facts{homeOnly: reasonDoubt}},
@@ -91,7 +91,7 @@ func TestStickyState(t *testing.T) {
 	if (&stickyState{}).any() {
 		t.Error("a new session has sticky state")
 	}
-	for _, s := range []stickyState{{temp: tempTables{some: true}}, {locked: true}, {xa: true}, {userVars: true}, {locks: true}, {prepared: map[string]bool{"s": true}}, {handlers: map[string]bool{"h": true}}, {variables: true}} {
+	for _, s := range []stickyState{{temp: tempTables{some: true}}, {locked: tableLocks{tables: true}}, {locked: tableLocks{global: true}}, {locked: tableLocks{instance: true}}, {xa: true}, {userVars: true}, {locks: true}, {prepared: map[string]bool{"s": true}}, {handlers: map[string]bool{"h": true}}, {variables: true}} {
 		if !s.any() {
 			t.Errorf("%+v can be replayed", s)
 		}

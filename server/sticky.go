@@ -26,12 +26,7 @@ func (s *session) followSticky(j *job) {
 		s.afterFailed(c)
 		return
 	}
-	switch {
-	case c.Is(classifier.LocksTables):
-		k.locked = true
-	case c.Is(classifier.UnlocksTables), c.Kind == classifier.Begin:
-		k.locked = false
-	}
+	k.locked.follow(c)
 	switch c.Kind {
 	case classifier.XA:
 		k.xa = s.home.Status.Has(wire.StatusInTrans) || xaEnded(c)
@@ -48,14 +43,18 @@ func (s *session) followSticky(j *job) {
 		k.insertID = true
 	}
 	s.followTimestamp(j)
-	k.temp.follow(c, s.state.Schema)
+	var tables []string
+	if c.Flags.Any(classifier.CreatesTemp | classifier.DropsTemp) {
+		tables = classifier.TempTables(s.textOf(j), s.mode)
+	}
+	k.temp.follow(c, tables, s.state.Schema)
 	if changed && c.Kind != classifier.TextPrepare { // PREPARE and EXECUTE always report a change
 		k.temp.some, k.userVars = true, true
 	}
 	if c.Is(classifier.SetsUserVars) && !s.keepUserVars(s.home, j) || c.Kind == classifier.Call && c.Is(classifier.UsesUserVars) {
 		k.userVars = true // an OUT parameter sets one
 	}
-	if c.Flags.Any(classifier.GetLock|classifier.ReleaseLock) || runsUnseen(c) {
+	if c.Flags.Any(classifier.GetLock|classifier.ReleaseLock) || runsUnseen(c) || s.tracked.stateChanged && mayTrigger(c) && !k.userVars {
 		s.followHeld(c)
 	}
 }
@@ -184,42 +183,17 @@ func (s *session) followHeld(c *classifier.Class) {
 	held, err := s.srv.opts.Monitor.Held(ctx, s.home.Node.Addr, s.home.ThreadID)
 	if err == nil {
 		s.sticky.locks = held.UserLocks
-		s.sticky.userVars = s.sticky.userVars || held.UserVars > s.state.UserVars()
+		s.sticky.locked.add(held)
+		s.sticky.userVars = s.sticky.userVars || !s.keptUserVars(held.UserVars)
 		return
 	}
 	s.log.Debug().Err(err).Msg("cannot ask what a connection holds")
 	s.home.Dirty = s.home.Dirty || runsUnseen(c)
+	s.sticky.userVars = s.sticky.userVars || (runsUnseen(c) || mayTrigger(c)) && s.state.HasUserVarsBut(hintVariables[:])
 	switch {
 	case c.Is(classifier.GetLock):
 		s.sticky.locks = true
 	case c.Is(classifier.ReleaseLock) && strings.Contains(strings.ToLower(c.Digest), "release_all_locks"):
 		s.sticky.locks = false
 	}
-}
-
-// keepUserVars makes user variables that were set to literals part of the
-// state, which can be replayed. false: something else was set.
-func (s *session) keepUserVars(c *backend.Conn, j *job) bool {
-	if j.class.Kind != classifier.Set || j.stmt != nil || s.sticky.userVars || j.class.Is(classifier.MultiStatement) {
-		return false
-	}
-	text, ok := queryText(j.frame.Payload, s.login.Caps)
-	if !ok {
-		return false
-	}
-	names, values, ok := classifier.UserVars(text, s.mode)
-	if !ok || j.class.Flags.Any(classifier.UnknownFunction) {
-		return false
-	}
-	state := s.state
-	for i, name := range names {
-		state = state.WithVar("@"+name, values[i])
-	}
-	on := c.State()
-	for i, name := range names {
-		on = on.WithVar("@"+name, values[i])
-	}
-	s.state = state
-	c.SetState(on)
-	return true
 }

@@ -20,6 +20,11 @@ var lockCases = []theCase{
 	{row: "K2", name: "LOCK INSTANCE FOR BACKUP", steps: steps(
 		"a: LOCK INSTANCE FOR BACKUP => OK", backupLocks("1"), "a: INSERT INTO t (v) VALUES (1) => OK", "b: SELECT COUNT(*) FROM t => 6 @replica", backupLocks("1"), "a: UNLOCK INSTANCE => OK", backupLocks("0"), "b: CREATE TABLE made (id INT) => OK", "a: LOCK INSTANCE FOR BACKUP", `a: \quit`, "b: CREATE TABLE made2 (id INT) => OK", "a: LOCK INSTANCE FOR BACKUP", `a: \reset`, "b: CREATE TABLE made3 (id INT) => OK",
 	)},
+	{row: "K2", name: "a backup's locks beside a transaction", steps: steps(
+		"a: FLUSH TABLES WITH READ LOCK", "a: BEGIN", "a: SELECT COUNT(*) FROM t => 5 @source", "a: COMMIT", globalLocks("1"), "a: UNLOCK INSTANCE", globalLocks("1"), "a: UNLOCK TABLES", globalLocks("0"), "b: INSERT INTO t (v) VALUES (1) => OK",
+		"a: LOCK INSTANCE FOR BACKUP", "a: BEGIN", "a: INSERT INTO t (v) VALUES (1)", "a: COMMIT", backupLocks("1"), "a: FLUSH TABLES WITH READ LOCK", "a: UNLOCK TABLES", backupLocks("1"), "a: UNLOCK INSTANCE", backupLocks("0"), "b: CREATE TABLE made4 (id INT) => OK",
+		"a: CREATE PROCEDURE lock_all() FLUSH TABLES WITH READ LOCK", "a: CALL lock_all() => OK", globalLocks("1"), "a: SELECT COUNT(*) FROM t => 7 @source", globalLocks("1"), "a: UNLOCK TABLES", globalLocks("0"), "b: INSERT INTO t (v) VALUES (1) => OK",
+	)},
 	{row: "K3", name: "GET_LOCK", steps: steps(
 		"a: SELECT GET_LOCK('cases_k3', 0) => 1", "x: SELECT IS_FREE_LOCK('cases_k3') => 0", "a: SELECT COUNT(*) FROM t => 5", "a: INSERT INTO t (v) VALUES (1) => OK", "x: SELECT GET_LOCK('cases_k3', 0) => 0", "a: SELECT RELEASE_LOCK('cases_k3') => 1", "a: SELECT RELEASE_LOCK('cases_k3') => NULL",
 		"b: SELECT GET_LOCK('cases_k3', 0) => 1", "b: SELECT GET_LOCK('cases_k3', 0) => 1", "b: SELECT RELEASE_LOCK('cases_k3') => 1", "x: SELECT IS_FREE_LOCK('cases_k3') => 0", "b: SELECT RELEASE_LOCK('cases_k3') => 1", "x: SELECT IS_FREE_LOCK('cases_k3') => 1",

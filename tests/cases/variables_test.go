@@ -1,6 +1,7 @@
 package cases
 
 import (
+	"strings"
 	"time"
 
 	"causeway/tests/session/raw"
@@ -30,6 +31,7 @@ var variableCases = []theCase{
 		"a: SET @v = 1, @w = 'x' => OK", "b: INSERT INTO t (v) VALUES (1) => OK", "b: SELECT @v => NULL", "a: SELECT @v, @w => 1,x", "a: SELECT v + @v FROM t WHERE id = 1 => 11", "b: SET @v = 2", "a: SELECT @v => 1", "b: SELECT @v => 2", "a: SELECT v FROM t WHERE id = 1 => 10 @replica",
 		`a: \reset`, "a: SELECT @v => NULL", "a: SELECT v FROM t WHERE id = 1 => 10 @replica", "a: SET @v = 3", `a: \user app cases`, "a: SELECT @v => NULL", "b: SELECT @v => 2", `b: \quit`, "c: SELECT @v, @w => NULL,NULL", "c: INSERT INTO t (v) VALUES (@v) => OK", "x: SELECT v FROM t WHERE id = 7 => NULL",
 	)},
+	{row: "V7", name: "user variables changed by routines and triggers", run: changedUnseen},
 	{row: "V8", name: "system variables are no user variables", steps: steps(
 		"a: SELECT @@version", "a: SELECT v FROM t WHERE id = 1 => 10 @replica", "b: INSERT INTO t (v) VALUES (1) => OK", "a: SELECT @@session.auto_increment_increment AS auto_increment_increment, @@character_set_client, @@transaction_isolation, @@sql_mode, @@time_zone", "b: INSERT INTO t (v) VALUES (1) => OK", "a: SELECT @@global.max_connections > 0 => 1", "a: SELECT '@x', v FROM t WHERE id = 1 => @x,10 @replica", "a: SELECT v FROM t WHERE s = 'a@b' => none @replica", "a: SELECT @@max_allowed_packet > 0, v FROM t WHERE id = 1 => 1,10", "b: INSERT INTO t (v) VALUES (1) => OK",
 	)},
@@ -101,4 +103,36 @@ func timesOut(e *env) string {
 		c.Quit()
 	}
 	return ""
+}
+
+// changedUnseen sets a user variable where no text shows it. Through Causeway its
+// connection must stay with the session then, as the value is there alone.
+func changedUnseen(e *env) string {
+	c := e.dial()
+	if c == nil {
+		return ""
+	}
+	e.query(c, "CREATE PROCEDURE counts() SELECT COUNT(*) INTO @v FROM t")
+	e.query(c, "CREATE FUNCTION sets_v() RETURNS INT NO SQL BEGIN SET @v = 8; RETURN 1; END")
+	e.query(c, "CREATE TRIGGER sums BEFORE INSERT ON t FOR EACH ROW SET @v = @v + NEW.v")
+	c.Quit()
+	var values []string
+	for _, sql := range []string{"CALL counts()", "SELECT sets_v()", "DO sets_v()", "UPDATE t SET v = sets_v() WHERE id = 1", "INSERT INTO t (v) VALUES (70)", "HANDLER t OPEN; HANDLER t READ FIRST WHERE (@v := 9); HANDLER t CLOSE"} {
+		c := e.dial()
+		if c == nil {
+			break
+		}
+		e.query(c, "SET @v = 1")
+		e.query(c, sql)
+		if !e.direct && !strings.Contains(e.query(c, "SHOW CAUSEWAY PINS").String(), "user_variables") {
+			e.errorf("after %s the session is not pinned", sql)
+		}
+		values = append(values, e.query(c, "SELECT @v").Value())
+		c.Quit()
+	}
+	if c := e.dial(); c != nil {
+		e.query(c, "DROP TRIGGER sums; DROP FUNCTION sets_v; DROP PROCEDURE counts")
+		c.Quit()
+	}
+	return strings.Join(values, ",")
 }
