@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"causeway/backend"
@@ -368,35 +367,6 @@ func (s *session) learnTrx(c *backend.Conn, j *job) {
 	if endsTrx(j.class) && code != wire.ErrParse {
 		c.Status &^= trxStatus // the implicit commit comes before all else that can fail
 	}
-}
-
-// noteLocks: with autocommit = 0 a statement that failed before it touched a row
-// has begun no transaction, but keeps its metadata locks until COMMIT, ROLLBACK
-// or an implicit commit all the same.
-func (s *session) noteLocks(c *backend.Conn) {
-	s.locks = nil
-	if c.Status&(wire.StatusInTrans|wire.StatusAutocommit) == 0 {
-		s.locks = c
-	}
-}
-
-// mayLock tells whether a statement can have opened a table: a SET of values has not.
-func mayLock(c *classifier.Class) bool {
-	return c.Kind != classifier.Set || c.Is(classifier.UnknownFunction) || strings.Contains(c.Digest, "select")
-}
-
-// dropLocks: a statement that worked has released them, or they are those of a
-// transaction that its flags tell of.
-func (s *session) dropLocks(c *backend.Conn, j *job) {
-	if c == s.locks && (endsTrx(j.class) || s.relay.ok.Status&(trxStatus|wire.StatusAutocommit) != 0) {
-		s.locks = nil
-	}
-}
-
-// homeInTrx tells whether the connection to the source has a transaction, or
-// metadata locks, that end with COMMIT.
-func (s *session) homeInTrx() bool {
-	return s.home != nil && (s.home.Status.Has(wire.StatusInTrans) || s.locks == s.home)
 }
 
 // askStatus makes the status flags of a connection known, by COM_PING: its OK has

@@ -420,7 +420,7 @@ func (s *session) finish(c *backend.Conn, j *job) {
 	s.applyNews(c, j)
 	s.noteCounts(c, j)
 	if r.err == nil && j.want != expectPrepare && j.want != expectText {
-		s.dropLocks(c, j)
+		s.followLocks(c, j)
 		c.Status = r.ok.Status
 	}
 	if !keepsDiagnostics(j, r.err) && (j.want == expectResult || j.want == expectPrepare) {

@@ -151,8 +151,12 @@ func decideInReadOnlyTrx(c *classifier.Class, f facts) plan {
 	moved := plan{target: toHome, reason: reasonTransaction, move: true}
 	home := plan{target: toHome, reason: kindReason(c.Kind)}
 	elsewhere := func() plan {
-		if f.fresh {
+		switch {
+		case f.fresh:
 			return moved
+		case f.onlyLocks: // there is no snapshot to keep
+			home.endTrx = true
+			return home
 		}
 		return plan{target: toRefuse, reason: reasonReadOnlyTrx}
 	}

@@ -111,7 +111,7 @@ func (s *session) tryReplica(c *backend.Conn, j *job, p plan) (again bool, err e
 		s.client.SetSequence(j.seq)
 		return true, nil
 	}
-	if p.begin && s.begunOn(c) {
+	if p.begin && s.begunOn(c, j) {
 		s.readTrx, s.readTorn = c, false
 		s.readFresh = r.err == nil || !r.started && c.Status.Has(wire.StatusInTrans)
 		s.noteBegun(held)

@@ -139,9 +139,9 @@ func leavesUnseen(c *classifier.Class) bool {
 // begunOn tells whether a transaction is open on a replica after the statement
 // that was to begin it, or to be its first. If that failed the connection is
 // asked: an ERR has no status flags, and BEGIN was sent before.
-func (s *session) begunOn(c *backend.Conn) bool {
+func (s *session) begunOn(c *backend.Conn, j *job) bool {
 	if s.relay.err == nil {
-		return s.relay.ok.Status.Has(wire.StatusInTrans)
+		return s.relay.ok.Status.Has(wire.StatusInTrans) || s.leavesLocks(j) // which has to be ended there as well
 	}
 	if s.askStatus(c) == nil {
 		s.noteLocks(c)

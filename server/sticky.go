@@ -184,7 +184,7 @@ func (s *session) followHeld(c *classifier.Class) {
 	if err == nil {
 		s.sticky.locks = held.UserLocks
 		s.sticky.locked.add(held)
-		s.sticky.userVars = s.sticky.userVars || !s.keptUserVars(held.UserVars)
+		s.sticky.userVars = s.sticky.userVars || (runsUnseen(c) || mayTrigger(c)) && !s.keptUserVars(held.UserVars)
 		return
 	}
 	s.log.Debug().Err(err).Msg("cannot ask what a connection holds")

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"slices"
 	"strings"
 
 	"causeway/backend"
@@ -22,8 +23,8 @@ func (s *session) keptUserVars(sums map[string]string) bool {
 		if name[0] != '@' || strings.EqualFold(literal, "NULL") {
 			continue
 		}
-		value, ok := classifier.LiteralValue(literal, s.mode)
-		if !ok || sums[name[1:]] != backend.VarSum(value) {
+		as := func(value string) bool { return sums[name[1:]] == backend.VarSum(value) }
+		if !slices.ContainsFunc(classifier.KeptValues(literal, s.mode), as) {
 			return false
 		}
 		set++

@@ -43,6 +43,10 @@ var readOnlyCases = []theCase{
 		"a: SELECT nosuch FROM t => ERR 1054", "a: SET autocommit = 1", "x: ALTER TABLE t COMMENT 'y' => OK", "a: SELECT v FROM t WHERE id = 1 => 10",
 		"a: SET autocommit = 0", "a: SELECT nosuch FROM t => ERR 1054", "x: ALTER TABLE t COMMENT 'z' => ERR 1205", `a: \quit`, "x: ALTER TABLE t COMMENT 'z' => OK",
 	)},
+	{row: "X43", name: "metadata locks of tables without transactions", steps: slices.Concat(
+		steps("x: CREATE TABLE mem (a INT) ENGINE = MEMORY", "x: CREATE TABLE my (a INT) ENGINE = MyISAM", "x: SET lock_wait_timeout = 1", "a: SET autocommit = 0"),
+		altered("mem", "SELECT COUNT(*) FROM mem => 0", "a: COMMIT"), altered("my", "UPDATE my SET a = 3 WHERE FALSE => OK", "a: ROLLBACK"), altered("mem", "EXPLAIN DELETE FROM mem", `a: \quit`),
+	)},
 	{row: "X43", name: "a transaction that began in a text that failed", steps: steps(
 		"a: BEGIN; INSERT INTO t (v) VALUES (60); INSERT INTO t (id, v) VALUES (1, 1) => ERR 1062", "a: SELECT COUNT(*) FROM t => 6", "x: SELECT COUNT(*) FROM t => 5", "a: ROLLBACK", "a: SELECT COUNT(*) FROM t => 5",
 		"x: SET innodb_lock_wait_timeout = 1", "x: UPDATE t SET v = 99 WHERE id = 1 => OK", "a: SELECT v FROM t WHERE id = 1 => 99",
@@ -88,6 +92,12 @@ func usedUp(before ...any) []step {
 		all = append(all, steps("b: BEGIN", "b: SELECT MAX(v) FROM t", "b: COMMIT", fmt.Sprintf("a: DELETE FROM t WHERE id = %d", 100+i))...)
 	}
 	return all
+}
+
+// altered: a statement keeps a table from being altered until its transaction ends, and
+// no longer.
+func altered(table, text, end string) []step {
+	return steps("a: "+text, "x: ALTER TABLE "+table+" COMMENT 'x' => ERR 1205", end, "x: ALTER TABLE "+table+" COMMENT 'x' => OK", "x: ALTER TABLE "+table+" COMMENT '' => OK")
 }
 
 // metadataLocks: with autocommit off a statement that failed keeps the table from
