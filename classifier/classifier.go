@@ -175,11 +175,13 @@ func isDollarProbe(sql []byte) bool {
 }
 
 // Learn makes every later text of the class's digest and mode a statement of
-// kind k that may commit. It is for a read that turned out to write.
-func (c *Classifier) Learn(class *Class, k Kind) {
-	if class.key == "" {
-		return
+// kind k that may commit, and returns what the class is then. It is for a read that
+// turned out to write.
+func (c *Classifier) Learn(class *Class, k Kind) *Class {
+	learned := class.learned(k)
+	if class.key != "" {
+		c.cache.learn(class.key, k)
+		c.cache.put(class.key, learned)
 	}
-	c.cache.learn(class.key, k)
-	c.cache.put(class.key, class.learned(k))
+	return learned
 }

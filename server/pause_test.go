@@ -172,6 +172,27 @@ func TestPauseHoldsFirstStatement(t *testing.T) {
 	}
 }
 
+// TestPauseHoldsReadThatWrites: it is found out on a replica, and waits like any write.
+// Nor is it sent twice, if the source breaks.
+func TestPauseHoldsReadThatWrites(t *testing.T) {
+	l := startLab(t, 1, admins)
+	root, k := l.clientAs("root", "root_pw"), l.client()
+	for _, n := range []string{"v", "w"} {
+		l.r().on("SELECT a FROM "+n, func(c *fakeConn, _ string) { c.fail(wire.ErrReadOnlyTransaction, "read only") })
+	}
+	root.run("CAUSEWAY PAUSE WRITES FOR 600 SECONDS")
+	l.forget()
+	k.command(wire.ComQuery, "SELECT a FROM v")
+	root.awaitStatus("Writes_waiting", "1")
+	wantTexts(t, l.source)
+	root.run("CAUSEWAY RESUME")
+	if r := k.answer(textValue); r.first() != "source" {
+		t.Errorf("answered by %q, %v %v", r.first(), r.err, r.lost)
+	}
+	l.source.on("SELECT a FROM w", func(c *fakeConn, _ string) { c.hangUp() })
+	k.wantError(wire.ErrNetRead, "not known", "SELECT a FROM w")
+}
+
 // TestPauseEnds: by another source, by its limit.
 func TestPauseEnds(t *testing.T) {
 	t.Run("another source", func(t *testing.T) {

@@ -63,7 +63,7 @@ func (s *session) homeOrStale(j *job, tried []string) (*backend.Conn, error) {
 // resend runs a read on the source that a replica could not answer.
 func (s *session) resend(j *job) error {
 	if e := s.relay.err; e != nil && turnedOutToWrite(e.Code) {
-		if e := s.storeRefuses(writeClass); e != nil {
+		if e := s.storeRefuses(j.class); e != nil {
 			return s.answerError(j, e)
 		}
 	}
@@ -165,7 +165,7 @@ func turnedOutToWrite(code uint16) bool {
 func (s *session) noteResend(c *backend.Conn, j *job) {
 	switch code := s.relay.err.Code; {
 	case turnedOutToWrite(code):
-		s.srv.opts.Classifier.Learn(j.class, writeKind)
+		j.class = s.srv.opts.Classifier.Learn(j.class, writeKind) // on the source it is one
 		s.srv.metrics.resends.WithLabelValues("writes").Inc()
 		s.log.Info().Str("digest", j.class.Digest).Str("node", c.Node.Addr).
 			Msg("a read turned out to write; from now on it goes to the source")

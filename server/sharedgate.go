@@ -9,9 +9,6 @@ import (
 	"causeway/wire"
 )
 
-// writeClass stands for a read that turned out to write.
-var writeClass = &classifier.Class{Kind: classifier.Write, Flags: classifier.MayCommit, Statements: 1}
-
 // publishes is what a statement may make visible that others must be told of.
 type publishes uint8
 
