@@ -3,6 +3,7 @@ package server
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"causeway/wire"
@@ -11,19 +12,21 @@ import (
 // lostWrite makes the source hang up during INSERT. The thread lives on, and
 // commits when it is killed for the times-th time.
 func (l *lab) lostWrite(times int) {
-	thread := uint32(0)
+	var thread atomic.Uint32
+	var left atomic.Int64
+	left.Store(int64(times))
 	l.source.on("INSERT", func(c *fakeConn, _ string) {
-		thread = c.id
+		thread.Store(c.id)
 		c.hangUp()
 	})
 	l.source.rule(func(c *fakeConn, text string) bool {
-		if !strings.HasPrefix(text, "KILL ") || thread == 0 {
+		if !strings.HasPrefix(text, "KILL ") || thread.Load() == 0 {
 			return false
 		}
-		if times--; times == 0 {
+		if left.Add(-1) == 0 {
 			c.node.commit()
 			c.node.mu.Lock()
-			delete(c.node.threads, thread)
+			delete(c.node.threads, thread.Load())
 			c.node.mu.Unlock()
 		}
 		c.ok()

@@ -3,6 +3,7 @@ package server
 import (
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"causeway/wire"
@@ -265,9 +266,10 @@ func TestReadOnlySnapshotAfterEmptyReadWrite(t *testing.T) {
 // the transaction stays open, and what comes next is not committed by itself.
 func TestBeginRefused(t *testing.T) {
 	l := startLab(t, 1)
-	refused := true
+	var refused atomic.Bool
+	refused.Store(true)
 	l.source.on("START TRANSACTION READ WRITE", func(c *fakeConn, _ string) {
-		if refused {
+		if refused.Load() {
 			c.fail(1290, "read-only")
 			return
 		}
@@ -277,7 +279,7 @@ func TestBeginRefused(t *testing.T) {
 	k := l.client()
 	k.run("START TRANSACTION READ WRITE")
 	k.wantError(1290, "read-only", "INSERT INTO t VALUES (1)")
-	refused = false
+	refused.Store(false)
 	if r := k.query("INSERT INTO t VALUES (2)"); r.err != nil || !r.ok.Status.Has(wire.StatusInTrans) {
 		t.Errorf("the second statement: %v, status %x", r.err, r.ok.Status)
 	}
