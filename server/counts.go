@@ -30,7 +30,7 @@ func (s *session) noteCounts(c *backend.Conn, j *job) {
 			s.lastAsked = notHere
 		}
 		s.warnings = s.warningsLeft(j)
-		if r.err != nil {
+		if r.err != nil && !s.keepsNone(j) {
 			s.warnings, s.errors = 1, 1
 		}
 	}
@@ -46,6 +46,12 @@ func (s *session) noteCounts(c *backend.Conn, j *job) {
 	if j.want == expectResult {
 		s.noteFound(c, j)
 	}
+}
+
+// keepsNone: what PREPARE fails by is copied, and so not even counted, where
+// no condition is kept.
+func (s *session) keepsNone(j *job) bool {
+	return j.want == expectPrepare && s.variable("max_error_count", s.view()) == "0"
 }
 
 // warningsLeft is how many warnings the last statement of a text left. SHOW

@@ -357,7 +357,7 @@ func (s *session) longDataConn(st *stmt, now time.Time) (*backend.Conn, error) {
 	if err := s.startTrx(c, j); err != nil {
 		return nil, err
 	}
-	if err := c.AlignNow(s.reachable()); err != nil {
+	if err := s.interruptibly(c, j, func() error { return c.AlignNow(s.reachable()) }); err != nil {
 		c.Broken = true
 		return nil, err
 	}

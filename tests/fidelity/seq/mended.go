@@ -158,4 +158,6 @@ var MendedSoFar = []Mended{
 		turns(by(0, q("SET transaction_read_only = 1"), q("START TRANSACTION READ WRITE").pin(PinTrx), q("START TRANSACTION WITH CONSISTENT SNAPSHOT"), t("INSERT INTO $1.t (v) VALUES (5)"), back))},
 	{"warnings before the error, told again by COM_PING and COM_INIT_DB",
 		turns(by(0, q("SET sql_mode = 'NO_ZERO_DATE'"), t("INSERT INTO $1.times (id, dt) VALUES (20, '0000-00-00')"), t("INSERT INTO $1.times (id, dt) VALUES (20, '0000-00-00')"), Step{op: opPing}, initDB("$1"), warnings))},
+	{"PREPARE that fails where no condition is kept",
+		turns(by(0, q("SET max_error_count = 0"), Step{op: opPrepare, stmt: "a", text: "SELECT 1; SELECT 2"}), by(1, write), by(0, q("SELECT @@error_count"), Step{op: opPing}))},
 }
