@@ -369,15 +369,6 @@ func (s *session) learnTrx(c *backend.Conn, j *job) {
 	}
 }
 
-// askStatus makes the status flags of a connection known, by COM_PING: its OK has
-// them, and it leaves the diagnostics alone, but for ROW_COUNT().
-func (s *session) askStatus(c *backend.Conn) error {
-	s.bound(c)
-	defer c.SetDeadline(noDeadline)
-	_, err := c.Ping()
-	return err
-}
-
 // positionOf asks the server of a connection for its gtid_executed, now. The
 // monitor's shared question is used where it goes to the same server: it
 // leaves the connection's diagnostics alone, which the client may ask for next.

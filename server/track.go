@@ -280,19 +280,25 @@ func (s *session) askUntold(c *backend.Conn, j *job) {
 }
 
 func (s *session) fetchUntold(c *backend.Conn) {
+	if s.askStatus(c) != nil {
+		c.Broken = true
+	}
+}
+
+// askStatus makes the status flags of a connection known, by COM_PING: its OK has
+// them, and it leaves the diagnostics alone, but for ROW_COUNT(). What it tells of the
+// session besides, it tells once: the client hears of that with its next OK.
+func (s *session) askStatus(c *backend.Conn) error {
 	s.bound(c)
 	defer c.SetDeadline(noDeadline)
 	block, err := c.Ping()
 	if err == nil {
 		err = wire.WalkTrack(block, s.onTracked)
 	}
-	if err != nil {
-		c.Broken = true
-		return
-	}
-	if len(block) > 0 {
+	if err == nil && len(block) > 0 {
 		s.untold = s.filterTrack(block)
 	}
+	return err
 }
 
 // What MySQL tells of an explicit transaction at its begin and its end, even where

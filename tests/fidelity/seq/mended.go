@@ -160,4 +160,6 @@ var MendedSoFar = []Mended{
 		turns(by(0, q("SET sql_mode = 'NO_ZERO_DATE'"), t("INSERT INTO $1.times (id, dt) VALUES (20, '0000-00-00')"), t("INSERT INTO $1.times (id, dt) VALUES (20, '0000-00-00')"), Step{op: opPing}, initDB("$1"), warnings))},
 	{"PREPARE that fails where no condition is kept",
 		turns(by(0, q("SET max_error_count = 0"), Step{op: opPrepare, stmt: "a", text: "SELECT 1; SELECT 2"}), by(1, write), by(0, q("SELECT @@error_count"), Step{op: opPing}))},
+	{"the schema told of after a CALL that failed in a READ ONLY transaction on a replica",
+		by(0, readOnly, aRead, t("CALL $2.put(6)"), aRead, commit)},
 }
