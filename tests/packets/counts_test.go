@@ -69,14 +69,14 @@ func changedBeforeRead(x *lab, a, b *raw.Client) {
 func changedBeforeWrite(x *lab, a, b *raw.Client) {
 	x.free(a, "INSERT INTO t (v) VALUES (1)") // may bring LAST_INSERT_ID() along: nobody asked what an ended session had left
 	x.query(a, "INSERT INTO t (v) VALUES (2)", "source: own")
-	x.query(b, write, "source: SELECT LAST_INSERT_ID()", "source: own") // a may still ask for it
-	x.query(b, "INSERT INTO t (v) VALUES (3)", "source: SET | own")     // and b for its own, which travels along
+	x.query(b, write, "source: SELECT LAST_INSERT_ID()", "source: SET | own") // a may still ask for its id, and a trigger for b's, which travels along
+	x.query(b, "INSERT INTO t (v) VALUES (3)", "source: own")
 	x.query(b, "INSERT INTO t (v) VALUES (4)", "source: own")
 	x.query(b, "SELECT LAST_INSERT_ID()", "source: own")
 	x.free(b, "USE pk2", "SET sql_mode = 'ANSI_QUOTES', time_zone = '+05:00'", write)
-	x.query(a, write, "source: SELECT LAST_INSERT_ID()", "source: schema pk | SET", "source: own")
+	x.query(a, write, "source: SELECT LAST_INSERT_ID()", "source: schema pk | SET", "source: SET | own")
 	x.query(a, write, "source: own")
-	x.query(b, write, "source: schema pk2 | SET", "source: own")
+	x.query(b, write, "source: schema pk2 | SET", "source: SET | own")
 	x.query(b, write, "source: own")
 }
 
