@@ -32,8 +32,8 @@ func summarise(out io.Writer, path string, c *conf.Config) {
 	for _, class := range c.Classes {
 		fmt.Fprintf(out, "  class       %s: %s, at most %v stale, then %v\n", class.Name, class.Consistency, class.MaxStaleness, class.OnLag)
 	}
-	for _, rule := range c.Rules {
-		fmt.Fprintf(out, "  rule        %s\n", rule.Name)
+	for _, rule := range rulesOf(c.Rules) {
+		fmt.Fprintf(out, "  rule        %s: if %s, then %s\n", rule.Name, rule.Conditions(), rule.Effects())
 	}
 	for _, w := range c.Warnings {
 		fmt.Fprintf(out, "  warning     %s\n", w)

@@ -66,6 +66,14 @@ func TestCheckTheExample(t *testing.T) {
 	}
 }
 
+func TestCheckTellsWhatRulesDo(t *testing.T) {
+	rule := "[[rule]]\nname = \"keep\"\nregex = \"^DELETE FROM\"\ndeny = true\n"
+	out, _, err := command(t, "check", "--config", configFile(t, goodConfig+rule))
+	if want := "rule        keep: if regex=^DELETE FROM, then deny"; err != nil || !strings.Contains(out, want) {
+		t.Errorf("%v, no %q in\n%s", err, want, out)
+	}
+}
+
 func TestCheckShowsWarnings(t *testing.T) {
 	out, _, err := command(t, "check", "--config", configFile(t, goodConfig+"[routing]\nunsafe_skip_token_check = true\n"))
 	if err != nil || !strings.Contains(out, "warning     routing.unsafe_skip_token_check") {

@@ -241,7 +241,7 @@ connect_timeout = "7s"
 		{"class staleness", o.Classes[1].MaxStaleness, 23 * time.Second},
 		{"default_class", o.DefaultClass, "F2"}, {"listen.class", o.ListenClass, "F1"},
 		{"rule", o.Rules[0].Name + o.Rules[0].Digest + o.Rules[0].Table + o.Rules[0].User + o.Rules[0].Schema + o.Rules[0].Comment, "rdtappsc"},
-		{"rule regex", o.Rules[0].Regex.String(), "x"}, {"rule client", o.Rules[0].Client.String(), "10.0.0.0/8"}, {"rule classes", o.Rules[0].Class + o.Rules[0].MaxClass, "F2F1"},
+		{"rule regex", o.Rules[0].Regex.String(), "(?i)x"}, {"rule client", o.Rules[0].Client.String(), "10.0.0.0/8"}, {"rule classes", o.Rules[0].Class + o.Rules[0].MaxClass, "F2F1"},
 		{"rule timeout", o.Rules[0].Timeout, 24 * time.Second}, {"rule target", o.Rules[1].ToSource, true}, {"rule deny", o.Rules[2].Deny, true},
 		{"user", o.Users[0].Name, "app"}, {"password", o.Users[0].Password, "app_pw"},
 	} {

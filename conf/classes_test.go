@@ -125,7 +125,7 @@ func TestRules(t *testing.T) {
 	c, err := load(t, fiveLines+`
 [[rule]]
 name = "first"
-regex = "(?i)from Orders"
+regex = "DELETE|from Orders"
 table = "app.orders"
 client = "10.1.2.3"
 class = "F2"
@@ -142,7 +142,7 @@ deny = true
 		t.Fatal(err)
 	}
 	r := c.Rules[0]
-	if r.Name != "first" || !r.Regex.MatchString("select ? FROM ORDERS") || r.Table != "app.orders" || r.Client.String() != "10.1.2.3/32" ||
+	if r.Name != "first" || !r.Regex.MatchString("select ? from orders") || !r.Regex.MatchString("delete from x") || r.Table != "app.orders" || r.Client.String() != "10.1.2.3/32" ||
 		r.Class != "F2" || r.MaxClass != "F1" || r.Timeout != 4*time.Second || r.Comment != "c" || r.Deny || r.Target != "" {
 		t.Errorf("got %+v", r)
 	}

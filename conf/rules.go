@@ -15,7 +15,7 @@ type Rule struct {
 
 	// Conditions; "" and the zero prefix: none of that kind.
 	Digest string         // the whole normalised text
-	Regex  *regexp.Regexp // on the normalised text; nil: none
+	Regex  *regexp.Regexp // on the normalised text, whatever the case; nil: none
 	Table  string         // "orders" or "app.orders"
 	User   string
 	Schema string // of the session
@@ -43,7 +43,8 @@ func expression() kind[*regexp.Regexp] {
 		if s == "" {
 			return nil, nil
 		}
-		re, err := regexp.Compile(s)
+		// Digests are in lower case: an expression with an upper case letter would never match.
+		re, err := regexp.Compile("(?i)" + s)
 		if err != nil {
 			return nil, &fault{strconv.Quote(s) + " is no regular expression", instead}
 		}
@@ -76,7 +77,7 @@ var ruleOptions = []option[Rule]{
 	row("digest", text(`"select ? from orders"`), func(r *Rule) *string { return &r.Digest }, `""`,
 		"Condition: the statement's digest, as SHOW CAUSEWAY ROUTE has it."),
 	row("regex", expression(), func(r *Rule) **regexp.Regexp { return &r.Regex }, `""`,
-		"Condition: a regular expression that is found in the digest. `(?i)` at its start: whatever the case."),
+		"Condition: a regular expression that is found in the digest, whatever the case."),
 	row("table", text(`"app.orders"`), func(r *Rule) *string { return &r.Table }, `""`,
 		"Condition: a table that the statement names, with or without its schema, whatever the case. Views are not looked into."),
 	row("user", text(`"app"`), func(r *Rule) *string { return &r.User }, `""`,

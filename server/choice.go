@@ -35,19 +35,29 @@ type wish struct {
 	ignored   string
 }
 
+// ignore notes a hint that means nothing, beside those that are noted.
+func (w *wish) ignore(what string) { w.ignored = alsoIgnored(w.ignored, what) }
+
+func alsoIgnored(first, second string) string {
+	if first == "" {
+		return second
+	}
+	return first + "; and " + second
+}
+
 // wishOf reads the values of the hints. What makes no sense is told of in
 // SHOW CAUSEWAY ROUTE: to fail a read for it would be worse.
 func (c *classes) wishOf(class, staleness string) wish {
 	var w wish
 	if class != "" {
 		if w.class = c.named(class); w.class == nil {
-			w.ignored = classifier.HintClass + " " + strconv.Quote(shortened(class)) + ": there is no such class"
+			w.ignore(classifier.HintClass + " " + strconv.Quote(shortened(class)) + ": there is no such class")
 		}
 	}
 	if staleness != "" {
 		if w.staleness = parseStaleness(staleness); w.staleness == 0 {
-			w.ignored = classifier.HintMaxStaleness + " " + strconv.Quote(shortened(staleness)) + ": it must be more than 0 and at most 24h, such as '500ms', '2s' or a number of seconds; " +
-				"what must not be old at all needs a class with consistency = \"source\", or the session's own writes"
+			w.ignore(classifier.HintMaxStaleness + " " + strconv.Quote(shortened(staleness)) + ": it must be more than 0 and at most 24h, such as '500ms', '2s' or a number of seconds; " +
+				"what must not be old at all needs a class with consistency = \"source\", or the session's own writes")
 		}
 	}
 	return w
@@ -90,7 +100,7 @@ func choose(base choice, maxOfUser *Class, r *ruleEntry, session, statement wish
 		c.staleness = statement.staleness
 	}
 	if statement.ignored != "" {
-		c.ignored = statement.ignored
+		c.ignored = alsoIgnored(c.ignored, statement.ignored)
 	}
 	c.lower(maxOfUser)
 	if r != nil {
@@ -151,7 +161,7 @@ func (s *session) readHints(j *job) {
 func (s *session) statementWish(j *job) wish {
 	if j.hints.Unread != "" {
 		w := s.srv.classes.wishOf(j.hints.Class, j.hints.MaxStaleness)
-		w.ignored = j.hints.Unread + ": it is written as /*" + j.hints.Unread + "='...'*/, or is a query attribute that is a string"
+		w.ignore(j.hints.Unread + ": it is written as /*" + j.hints.Unread + "='...'*/, or is a query attribute that is a string")
 		return w
 	}
 	if j.hints.Class == "" && j.hints.MaxStaleness == "" {

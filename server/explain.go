@@ -46,7 +46,7 @@ func (s *session) explainRows(sql []byte, attrs classifier.Hints) [][]string {
 		r = s.rules.match(class, s.state.Schema, s.mode)
 	}
 	if r != nil {
-		rows = append(rows, []string{"Rule", r.Name + ": " + r.effects()})
+		rows = append(rows, []string{"Rule", r.Name + ": " + r.Effects()})
 	} else {
 		rows = append(rows, []string{"Rule", "none"})
 	}

@@ -19,7 +19,7 @@ type Rule struct {
 
 	// Conditions; the zero value: none of that kind.
 	Digest string
-	Regex  *regexp.Regexp // on the digest
+	Regex  *regexp.Regexp // on the digest, which is in lower case
 	Table  string         // "orders" or "app.orders"
 	User   string
 	Schema string // of the session
@@ -204,16 +204,17 @@ func (s *session) denied(j *job, e *wire.Error) error {
 func (s *Server) ruleRows() [][]string {
 	var rows [][]string
 	for _, r := range s.rules.rules {
-		rows = append(rows, []string{r.Name, r.conditions(), r.effects(), fmt.Sprint(r.hits.Load()), r.Comment})
+		rows = append(rows, []string{r.Name, r.Conditions(), r.Effects(), fmt.Sprint(r.hits.Load()), r.Comment})
 	}
 	return rows
 }
 
-func (r *ruleEntry) conditions() string {
+// Conditions are what a statement must fulfil, as SHOW CAUSEWAY RULES has them.
+func (r *Rule) Conditions() string {
 	var parts namedValues
 	parts.add("digest", r.Digest)
 	if r.Regex != nil {
-		parts.add("regex", r.Regex.String())
+		parts.add("regex", strings.TrimPrefix(r.Regex.String(), "(?i)"))
 	}
 	parts.add("table", r.Table)
 	parts.add("user", r.User)
@@ -224,7 +225,8 @@ func (r *ruleEntry) conditions() string {
 	return strings.Join(parts, ", ")
 }
 
-func (r *ruleEntry) effects() string {
+// Effects are what then holds for it, as SHOW CAUSEWAY RULES has them.
+func (r *Rule) Effects() string {
 	var parts namedValues
 	if r.Deny {
 		parts = append(parts, "deny")

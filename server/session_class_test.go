@@ -75,6 +75,14 @@ func TestClassOfARead(t *testing.T) {
 	if n := int(valueOf(l.srv.metrics.ignoredHints)); n != 1 {
 		t.Errorf("%d ignored hints counted", n)
 	}
+	k.run("SET @causeway_class = 'F8', @causeway_max_staleness = 'soon'")
+	want(k, "F1", "listener", "SELECT a FROM t /*causeway_class='F7'*/")
+	for _, part := range []string{`"F7"`, `"F8"`, `"soon"`} {
+		if got := k.route("Ignored_hint"); !strings.Contains(got, part) {
+			t.Errorf("ignored hint %q lacks %s", got, part)
+		}
+	}
+	k.run("SET @causeway_class = NULL, @causeway_max_staleness = NULL")
 	want(l.clientAs("office", "pw"), "F2", "user", "SELECT a FROM t")
 	want(l.clientAs("capped", "pw"), "F2", "statement, lowered to max_class", "SELECT a FROM t /*causeway_class='F0'*/")
 	k.run("SELECT a FROM t FOR UPDATE")
