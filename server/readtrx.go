@@ -28,7 +28,10 @@ func (s *session) runInReadTrx(j *job) error {
 		return err
 	}
 	switch {
-	case s.relay.err != nil || j.want != expectResult:
+	case j.want != expectResult:
+	case j.class.Is(classifier.MultiStatement) && j.class.Is(classifier.SetsUserVars): // those before the one that failed, too
+		s.carryUserVars(c, j)
+	case s.relay.err != nil:
 	case j.stmt == nil && outlivesTrx(j.class):
 		s.mirror(j)
 	case j.class.Kind == classifier.Call && j.class.Is(classifier.UsesUserVars):
@@ -64,11 +67,18 @@ const asLiteral = `IF(%[1]s IS NULL, 'NULL', IF(LEFT(JSON_ARRAY(%[1]s), 2) = '["
 	`SUBSTRING(JSON_ARRAY(%[1]s), 2, CHAR_LENGTH(JSON_ARRAY(%[1]s)) - 2)))`
 
 // carryUserVars sets on the source what a procedure has set on the replica of a
-// read-only transaction by its OUT parameters: user variables are read there, and
-// outlive the transaction.
+// read-only transaction by its OUT parameters, or several statements in one text:
+// user variables are read there, and outlive the transaction.
 func (s *session) carryUserVars(c *backend.Conn, j *job) {
+	if c.Broken {
+		return
+	}
+	text := j.class.Digest
+	if j.class.Is(classifier.MultiStatement) {
+		text = s.textOf(j) // a long digest is cut
+	}
 	var values, sets []string
-	for _, m := range userVars.FindAllStringSubmatch(j.class.Digest, -1) {
+	for _, m := range userVars.FindAllStringSubmatch(text, -1) {
 		values, sets = append(values, fmt.Sprintf(asLiteral, m[1])), append(sets, m[1]+" = ")
 	}
 	if len(values) == 0 {

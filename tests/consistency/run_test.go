@@ -19,7 +19,7 @@ import (
 
 const (
 	connections = 16
-	keepFaults  = 12 // described in full; more are only counted
+	keepFaults  = 12 // of stale reads and of errors, each, described in full; more are only counted
 )
 
 // run is one run of all workers against one address.
@@ -40,7 +40,7 @@ type run struct {
 	reads, stales, errors   atomic.Int64
 	sampledAll, sampledRepl atomic.Int64
 	mu                      sync.Mutex
-	faults                  []string
+	staleReads, faults      []string
 	reasons                 map[string]int
 }
 
@@ -84,20 +84,20 @@ func (r *run) wantsMore() bool { return r.reads.Load() < r.want }
 // fault records an error that MySQL itself would not have given.
 func (r *run) fault(description string) {
 	r.errors.Add(1)
-	r.keep(description)
+	r.keep(&r.faults, description)
 }
 
 // stale records a read that missed a write of its own connection.
 func (r *run) stale(description string) {
 	r.stales.Add(1)
-	r.keep(description)
+	r.keep(&r.staleReads, description)
 }
 
-func (r *run) keep(description string) {
+func (r *run) keep(list *[]string, description string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if len(r.faults) < keepFaults && !r.quiet {
-		r.faults = append(r.faults, description)
+	if len(*list) < keepFaults && !r.quiet {
+		*list = append(*list, description)
 	}
 }
 
@@ -185,7 +185,7 @@ func (r *run) report(t *testing.T, took time.Duration) {
 		t.Logf("%.1f %% of %d sampled reads on replicas while an applier ran: %v", 100*r.replicaShare(), n, r.reasons)
 	}
 	t.Logf("stale reads: %d, errors: %d", r.stales.Load(), r.errors.Load())
-	for _, f := range r.faults {
+	for _, f := range append(r.staleReads, r.faults...) {
 		t.Log(f)
 	}
 }

@@ -68,7 +68,8 @@ func (w *worker) close() {
 	for _, s := range w.kept {
 		s.Close()
 	}
-	if w.conn != nil {
+	if w.conn != nil { // it may be in a transaction: not for anybody else
+		w.conn.Raw(func(any) error { return driver.ErrBadConn })
 		w.conn.Close()
 	}
 	if w.reader != nil {

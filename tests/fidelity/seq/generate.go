@@ -92,9 +92,13 @@ func Generate(seed uint64, o Options) Script {
 	return s
 }
 
-// preparedText is the text of the statement that a step executes.
+// preparedText is the text of the statement that a step executes; "": a reset has
+// forgotten it.
 func (s *session) preparedText(step Step) string {
 	for _, b := range slices.Backward(s.before) {
+		if b.resets {
+			return ""
+		}
 		if b.op == opPrepare && b.stmt == step.stmt {
 			return b.text
 		}

@@ -106,6 +106,8 @@ var MendedSoFar = []Mended{
 		turns(by(0, q("SET sql_mode = 'ERROR_FOR_DIVISION_BY_ZERO,STRICT_ALL_TABLES'")), by(1, q("USE $2"), write), by(0, Step{op: opFieldList, text: "t"}, warnings))},
 	{"OUT parameters of a CALL in a READ ONLY transaction on a replica",
 		by(0, readOnly, aRead, q("CALL $1.out_values(@n, @w)"), q("SELECT @n, @w, @n + 1"), t("SELECT @w, id FROM $1.words ORDER BY id"), commit, q("SELECT @n, @w"))},
+	{"user variables that several statements in one text set, in a READ ONLY transaction on a replica",
+		by(0, readOnly, aRead, t("SET @a = 3; SELECT @a"), q("SELECT @a, @a + 1"), t("SELECT 1; SET @n = 'x', @w = @a; SELECT nosuch FROM $1.words"), q("SELECT @n, @w"), commit, q("SELECT @a, @n, @w"))},
 	{"a HANDLER that another statement has closed",
 		turns(by(0, q("HANDLER $1.words OPEN AS hand"), q("CREATE TEMPORARY TABLE $0.temp1 AS SELECT id FROM $1.words").pin(PinTemp), q("HANDLER hand CLOSE"), q("DROP TEMPORARY TABLE $0.temp1")), by(1, write))},
 	{"autocommit off, once more, in a READ ONLY transaction",

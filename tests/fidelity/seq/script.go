@@ -38,6 +38,9 @@ func (st state) after(s Step) state {
 		return state{moved: s.text != "$1"}
 	}
 	frees := s.frees
+	if s.stmt != "" && s.op != opPrepare && s.runs == "" { // of a statement that is gone
+		frees = 0
+	}
 	st.fixed = st.fixed || saysReadOnly.MatchString(s.runsText())
 	if st.fixed {
 		frees &^= PinTemp | PinShadow
@@ -52,8 +55,9 @@ func (st state) after(s Step) state {
 		frees &^= PinTrx
 		st.pins |= PinTrx
 	}
-	switch s.auto {
-	case 1:
+	switch {
+	case s.auto == 1 && st.off && st.pins&PinXA != 0: // refused: it would commit
+	case s.auto == 1:
 		if st.off { // otherwise it commits nothing
 			frees |= PinTrx
 			if st.fixed { // a server leaves the next transaction READ ONLY
@@ -61,14 +65,14 @@ func (st state) after(s Step) state {
 			}
 		}
 		st.off = false
-	case -1:
+	case s.auto == -1:
 		st.off = true
 	}
 	ends := frees&PinTrx != 0
 	st.pins = st.pins&^frees | s.pins | st.outOfSight(s)
 	st.users = st.users || setsUser.MatchString(s.runsText())
 	st.moved = st.moved || s.op == opInitDB || moves.MatchString(s.runsText())
-	if st.off && (!ends || endsAndHolds.MatchString(s.text)) && s.auto == 0 {
+	if st.off && (!ends || endsAndHolds.MatchString(s.text)) && (s.auto == 0 || st.pins&PinXA != 0) {
 		st.pins |= PinTrx
 	}
 	return st
