@@ -30,7 +30,7 @@ func (s *session) noteCounts(c *backend.Conn, j *job) {
 			s.lastAsked = notHere
 		}
 		s.warnings = s.warningsLeft(j)
-		if r.err != nil && !s.keepsNone(j) {
+		if r.err != nil && !s.keepsNone(r.err) {
 			s.warnings, s.errors = 1, 1
 		}
 	}
@@ -48,10 +48,10 @@ func (s *session) noteCounts(c *backend.Conn, j *job) {
 	}
 }
 
-// keepsNone: what PREPARE fails by is copied, and so not even counted, where
-// no condition is kept.
-func (s *session) keepsNone(j *job) bool {
-	return j.want == expectPrepare && s.variable("max_error_count", s.view()) == "0"
+// keepsNone: what the parser finds is copied from a list of its own, and so not even
+// counted, where no condition is kept.
+func (s *session) keepsNone(e *wire.Error) bool {
+	return (e.Code == wire.ErrParse || e.Code == wire.ErrEmptyQuery) && s.variable("max_error_count", s.view()) == "0"
 }
 
 // warningsLeft is how many warnings the last statement of a text left. SHOW

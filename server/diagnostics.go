@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"causeway/backend"
@@ -191,7 +192,7 @@ func (s *session) gather() error {
 	if err := left.Await(ctx); err != nil {
 		return err
 	}
-	s.earlier = append(s.earlier, left.Conditions...)
+	s.keepConditions(left.Conditions...)
 	s.last, s.lastLeft = nil, nil
 	errors := 0
 	for _, c := range s.earlier {
@@ -201,6 +202,15 @@ func (s *session) gather() error {
 	}
 	s.warnings, s.errors = max(s.warnings, uint16(len(s.earlier))), max(s.errors, uint16(errors))
 	return nil
+}
+
+// keepConditions adds to earlier what there is room for: a server keeps no more than
+// max_error_count, of all connections together.
+func (s *session) keepConditions(list ...backend.Condition) {
+	if limit, err := strconv.Atoi(s.variable("max_error_count", s.view())); err == nil {
+		list = list[:min(len(list), max(limit-len(s.earlier), 0))]
+	}
+	s.earlier = append(s.earlier, list...)
 }
 
 // captureIdle reads what was left on a connection that lies idle, but cannot be
@@ -227,7 +237,7 @@ func (s *session) addCondition(e *wire.Error) {
 	if err := s.gather(); err != nil {
 		s.forgetConditions()
 	}
-	s.earlier = append(s.earlier, backend.NewCondition(e))
+	s.keepConditions(backend.NewCondition(e))
 	s.warnings++
 	s.errors++
 	s.told++

@@ -466,7 +466,7 @@ func (s *session) afterHome(j *job) {
 	s.followCharset(s.home, c)
 	s.mirrorSet(j)
 	s.followHints(j)
-	if c.Flags.Any(classifier.SetsNextTrx) || c.Kind == classifier.SetTransaction ||
+	if c.Flags.Any(classifier.SetsNextTrx) || c.Kind == classifier.SetTransaction || inTrx && setsTrxDefault(c) ||
 		c.Kind == classifier.Savepoint && s.home.Status&(wire.StatusInTrans|wire.StatusAutocommit) == 0 { // no flag tells of it
 		s.oneShot = true
 	}

@@ -104,7 +104,7 @@ func (s *session) notStarted(c *backend.Conn, held []string, lazy *lazyTrx, err 
 func startsNoTrx(c *classifier.Class) bool {
 	switch c.Kind {
 	case classifier.Set:
-		if slices.Contains(c.Names, "transaction_read_only") || slices.Contains(c.Names, "transaction_isolation") {
+		if setsTrxDefault(c) {
 			return false // a new default takes the next one's place, if that is known there
 		}
 		return !c.Flags.Any(classifier.SetsNextTrx|classifier.UnknownFunction|classifier.MultiStatement) && !strings.Contains(c.Digest, "select")
@@ -114,6 +114,13 @@ func startsNoTrx(c *classifier.Class) bool {
 		return c.Is(classifier.NoTable) && !c.Flags.Any(classifier.UnknownFunction|classifier.MultiStatement)
 	}
 	return false
+}
+
+// setsTrxDefault tells of SET with what transactions are like. Inside one, MySQL gives it to
+// those after the next COMMIT or ROLLBACK, and not yet to one that begins after autocommit has
+// ended this one.
+func setsTrxDefault(c *classifier.Class) bool {
+	return c.Kind == classifier.Set && (slices.Contains(c.Names, "transaction_read_only") || slices.Contains(c.Names, "transaction_isolation"))
 }
 
 // usesNextTrx tells of a statement that surely had a transaction, if it did not
@@ -127,6 +134,8 @@ func usesNextTrx(c *classifier.Class) bool {
 		return !c.Flags.Any(classifier.SelectInto | classifier.NoTable | classifier.MultiStatement)
 	case classifier.LockingRead, classifier.Begin, classifier.Commit, classifier.Rollback, classifier.DDL:
 		return !c.Is(classifier.MultiStatement)
+	case classifier.LockTables, classifier.UnlockTables: // the one commits where tables were locked, the other may fail after
+		return false
 	}
 	return c.Is(classifier.ImplicitCommit) && !c.Is(classifier.MultiStatement)
 }

@@ -289,7 +289,7 @@ func (s *session) refusePrepare(j *job) error {
 	}
 	var refused *wire.Error
 	switch {
-	case errors.As(err, &refused) && refused.Code == wire.ErrParse:
+	case errors.As(err, &refused) && (refused.Code == wire.ErrParse || refused.Code == wire.ErrNoDB):
 		s.noteLocal(reasonRefused)
 		return s.refuseWith(refused)
 	case err != nil && refused == nil:

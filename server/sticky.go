@@ -18,6 +18,7 @@ func (s *session) followSticky(j *job) {
 	changed := c.Is(classifier.Opaque) && s.tracked.stateChanged
 	if c.Kind == classifier.Write && c.Is(classifier.UsesUserVars) { // one that was never set has a type from now on
 		s.home.Unclean = true
+		k.userVars = k.userVars || s.namesUnset(c)
 	}
 	if s.relay.err != nil {
 		if c.Kind == classifier.Handler && len(c.Names) == 2 && s.relay.err.Code == wire.ErrUnknownTable { // a statement on its table has closed it

@@ -32,6 +32,16 @@ func (s *session) keptUserVars(sums map[string]string) bool {
 	return set == len(sums)
 }
 
+// namesUnset tells whether a statement names a user variable that was never set to a literal.
+func (s *session) namesUnset(c *classifier.Class) bool {
+	for _, m := range userVars.FindAllStringSubmatch(c.Digest, -1) {
+		if _, set := s.state.Var(strings.ToLower(strings.ReplaceAll(m[1], "`", ""))); !set {
+			return true
+		}
+	}
+	return false
+}
+
 // keepUserVars makes user variables that were set to literals part of the
 // state, which can be replayed. false: something else was set.
 func (s *session) keepUserVars(c *backend.Conn, j *job) bool {

@@ -38,6 +38,8 @@ var OwedNow = []Owed{
 		[]Step{readOnly, aRead, t("SELECT GET_LOCK('$x', 0) AS g, id FROM $1.words ORDER BY id LIMIT 1")}, needsBothInReadOnly},
 	{"FOUND_ROWS() after a CALL that sets none is that of the connection (README, Limits)",
 		[]Step{t("CALL $1.put(5)"), t("SELECT FOUND_ROWS()")}, foundAfterCall},
+	{"FOUND_ROWS() after SET @c = (SELECT ...) and then a write that reads a user variable that was never set (README, Limits)",
+		[]Step{q("SET @c = (SELECT MAX(id) FROM $1.words)").pin(PinUser), t("INSERT INTO $1.t (v) VALUES (@d)").pin(PinUser), q("SELECT FOUND_ROWS()")}, foundAfterUnset},
 }
 
 // foundAfterCall: nothing between them surely sets it.
@@ -56,6 +58,24 @@ func foundAfterCall(s *session, next Step) bool {
 	return false
 }
 
+// foundAfterUnset: the write makes what the SET has found FOUND_ROWS().
+func foundAfterUnset(s *session, next Step) bool {
+	if !has(next, asksFound) {
+		return false
+	}
+	unset := false
+	for _, b := range slices.Backward(s.sinceReset()) {
+		switch {
+		case unset && has(b, setsFrom):
+			return true
+		case has(b, finds):
+			return false
+		}
+		unset = unset || has(b, unsetUser)
+	}
+	return false
+}
+
 // needsBothInReadOnly: the rows are of the replica's snapshot, the rest would be
 // the source's.
 func needsBothInReadOnly(s *session, next Step) bool {
@@ -66,6 +86,7 @@ var (
 	saysReadOnly = regexp.MustCompile(`READ ONLY|read_only = 1`)
 	asksFound    = regexp.MustCompile(`(?i)^SELECT FOUND_ROWS\(\)`)
 	calls        = regexp.MustCompile(`^CALL .*(put|signals)\(`)
+	setsFrom     = regexp.MustCompile(`^SET @.*\(SELECT`)
 	finds        = regexp.MustCompile(`^SELECT .* FROM `)
 	needsSource  = regexp.MustCompile(`(LOCK\(|:=|INTO (@|OUT|DUMP)).* FROM | FROM .*(LOCK\(|:=|INTO (@|OUT|DUMP))`)
 )
