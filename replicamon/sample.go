@@ -78,7 +78,10 @@ func (s *state) lagSample(n *node) lagSample {
 	st := n.status
 	sample := lagSample{at: st.asked, apply: -1, judged: -1}
 	applier, receiver := st.unsteady()
-	if receiver != "" && s.sourceLost() {
+	switch {
+	case s.waitsForSource(st) && !s.sourceLost(): // it is about to be led to the new source, and its threads stop for that
+		applier, receiver, sample.blind = "", "", true
+	case receiver != "" && s.sourceLost():
 		receiver, sample.blind = "", true // what it cannot receive is not its fault
 	}
 	if sample.why = cmp.Or(applier, receiver); sample.why != "" {
@@ -109,6 +112,21 @@ func (s *state) lagSample(n *node) lagSample {
 
 // sourceLost tells whether there is no source now that answers.
 func (s *state) sourceLost() bool { return s.source < 0 || !s.nodes[s.source].up }
+
+// waitsForSource tells of a replica none of whose channels has reached the source, directly
+// or over another replica: it still follows one that was the source.
+func (s *state) waitsForSource(st *status) bool {
+	for _, c := range st.channels {
+		if c.sourceUUID == "" {
+			continue
+		}
+		j := s.byUUID(c.sourceUUID)
+		if j < 0 || j == s.source || s.nodes[j].up && s.nodes[j].status != nil && s.nodes[j].status.isReplica() {
+			return false
+		}
+	}
+	return true
+}
 
 // unsteady says which replication threads do not run; "" if they do.
 func (st *status) unsteady() (applier, receiver string) {

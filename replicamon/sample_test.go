@@ -92,6 +92,15 @@ func TestDeadLinkIsOverTheLimit(t *testing.T) {
 	}
 }
 
+// promoteC loses the source of judged, and promotes c.
+func promoteC(m *sim) {
+	m.next(failed{i: 0, kind: errGone, text: "connection refused"})
+	m.answer(2, 3, "1:1-10")
+	m.status(2, writable)
+	m.answer(2, 3, "1:1-10 3:1")
+	m.wantSource("c")
+}
+
 func TestUnknownLag(t *testing.T) {
 	stop := func(io, sql string) func(*status) {
 		return both(having("1:1-10"), func(st *status) { st.channels[0].io, st.channels[0].sql = io, sql })
@@ -143,6 +152,27 @@ func TestUnknownLag(t *testing.T) {
 			m.next(failed{i: 0, kind: errGone, text: "connection refused"})
 			m.status(1, stop("Connecting", "No"))
 		}, "unknown: the applier is stopped"},
+		{"connecting to one that was the source", func(m *sim) {
+			promoteC(m)
+			m.status(1, stop("Connecting", "Yes"))
+		}, "the source's position is not known"},
+		{"led to the new source", func(m *sim) {
+			promoteC(m)
+			m.status(1, stop("Connecting", "Yes"))
+			m.tick(500 * time.Millisecond)
+			m.status(1, stop("No", "No"))
+			m.tick(500 * time.Millisecond)
+			m.answer(2, 3, "1:1-10 3:1")
+			m.status(1, func(st *status) { replicaOf(3)(st); st.channels[0].sourceUUID, st.channels[0].io = "", "Connecting" })
+			m.tick(500 * time.Millisecond)
+			m.answer(2, 3, "1:1-10 3:1")
+			m.answer(1, 2, "1:1-10 3:1")
+			m.status(1, func(st *status) { replicaOf(3)(st); st.channels[0].received = gs("1:1-10 3:1") })
+		}, ""},
+		{"led there, it cannot receive", func(m *sim) {
+			promoteC(m)
+			m.status(1, func(st *status) { replicaOf(3)(st); st.channels[0].io = "Connecting" })
+		}, "unknown: the receiver is connecting"},
 		{"restarted: it has shown again that it keeps up", func(m *sim) {
 			m.connectUp(1, 2, "1:1-10", true, time.Millisecond)
 			m.answer(0, 1, "1:1-10")
