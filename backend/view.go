@@ -134,6 +134,9 @@ type Limit struct {
 	// Unjudged: it is excluded only because nothing is known of its lag now. It
 	// need not recover from that, so that the next probe may end it.
 	Unjudged bool
+	// Returns is when it serves again if every sample until then is within the
+	// limit; zero while the newest is not.
+	Returns time.Time
 	// Share is the part of its weight that it may carry, in percent: 100, or
 	// less while it comes back slowly after an exclusion.
 	Share uint8

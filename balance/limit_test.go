@@ -31,6 +31,8 @@ func TestLimit(t *testing.T) {
 		{"nothing to prove: never over the limit", []*backend.Node{behind()}, Need{}, "", OverLimit},
 		{"bounded, fresh enough: never either", []*backend.Node{behind()}, Need{MaxStaleness: time.Second}, "", OverLimit},
 		{"bounded above a floor: the floor is no token", []*backend.Node{behind()}, Need{Token: upTo(5), MaxStaleness: time.Second}, "", OverLimit},
+		{"bounded, but promoted: the token is a proof, and the bound is kept", []*backend.Node{behind()}, Need{Token: upTo(5), MaxStaleness: time.Second, Promoted: true}, "behind", Eligible},
+		{"promoted, but too stale", []*backend.Node{behind()}, Need{Token: upTo(5), MaxStaleness: 1, Promoted: true}, "", NotFresh},
 		{"too stale comes first", []*backend.Node{behind()}, Need{MaxStaleness: 1}, "", NotFresh},
 		{"under another limit it serves", []*backend.Node{behind()}, Need{Limit: 1}, "behind", Eligible},
 		{"no such limit", []*backend.Node{behind()}, Need{Limit: 2}, "behind", Eligible},

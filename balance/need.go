@@ -20,16 +20,20 @@ type Need struct {
 	Now time.Time
 	// AnyLive waives Token and MaxStaleness: any usable replica will do.
 	AnyLive bool
+	// Promoted: the read must see a write that is not everywhere yet. Its bound, if it
+	// has one, is kept besides, and does not make the token less of a proof.
+	Promoted bool
 	// Limit is the index into Node.Limits of the lag limit that the read goes
 	// by; out of range, or where a node has none: no limit. See proved.
 	Limit int
 }
 
 // proved tells whether the position alone says that a covering replica is good
-// enough: the session holds a token, and no age was asked for. A lag limit is
-// about quality then, and may be left where nobody within it covers the token.
-// The token of a bounded read is only the floor, which proves no age.
-func (n *Need) proved() bool { return !n.Token.IsEmpty() && n.MaxStaleness == 0 }
+// enough: the session holds a token, and no age was asked for, or the token is of a
+// write that others lack. A lag limit is about quality then, and may be left where
+// nobody within it covers the token. The token of another bounded read is only the
+// floor, which proves no age.
+func (n *Need) proved() bool { return !n.Token.IsEmpty() && (n.MaxStaleness == 0 || n.Promoted) }
 
 // Reason tells whether a replica may serve a read, and if not which condition
 // it fails first. They are in the order of the checks, so the greatest Reason

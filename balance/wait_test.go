@@ -38,6 +38,10 @@ func TestWaitHelps(t *testing.T) {
 		if got := WaitHelps([]*backend.Node{tc.node}, token); got != tc.token {
 			t.Errorf("%s, with a token: %v", tc.name, got)
 		}
+		promoted := Need{Token: upTo(11), MaxStaleness: time.Millisecond, Promoted: true, Now: now}
+		if got := WaitHelps([]*backend.Node{tc.node}, promoted); got != tc.token {
+			t.Errorf("%s, promoted: %v", tc.name, got)
+		}
 		both := Need{Token: upTo(11), MaxStaleness: time.Millisecond, Now: now}
 		if got := WaitHelps([]*backend.Node{tc.node, limited(replica("over", 1, 10), isOver)}, both); got != tc.bound {
 			t.Errorf("%s, bounded above a token, beside one over its limit: %v", tc.name, got)

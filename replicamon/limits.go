@@ -130,7 +130,11 @@ const (
 func (l limitState) shown(name string, now time.Time, r recovery) backend.Limit {
 	switch {
 	case l.phase == limitExcluded:
-		return backend.Limit{Name: name, Excluded: l.why}
+		back := backend.Limit{Name: name, Excluded: l.why}
+		if !l.inside.IsZero() {
+			back.Returns = l.inside.Add(r.window)
+		}
+		return back
 	case l.blind:
 		return backend.Limit{Name: name, Excluded: lagBlind, Unjudged: true}
 	case l.phase == limitNew:

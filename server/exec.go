@@ -16,6 +16,9 @@ func (s *session) view() *backend.View { return s.srv.opts.Monitor.View() }
 // it lost tells so once: the client has none then.
 func (s *session) run1(j *job) error {
 	known := s.aborted != ""
+	if j.class.Kind == classifier.Diagnostics && isShowDiagnostics(j.class) { // who reads a warning asks next how the read went that has it
+		defer func(r route, c choice) { s.route, s.choice = r, c }(s.route, s.choice)
+	}
 	err := s.decideAndRun(j)
 	if !known && s.aborted != "" && j.want != expectPrepare && !j.class.Is(classifier.MultiStatement) &&
 		(endsTrx(j.class) || j.class.Kind == classifier.Begin || j.class.Is(classifier.SetsAutocommit)) {

@@ -135,7 +135,7 @@ func (s *session) explainRead(ch choice, p plan, v *backend.View) [][]string {
 		rows = append(rows, []string{"Sticky", left.String() + " left of the window after a commit"})
 	}
 	for _, verdict := range balance.Explain(v.Replicas, need) {
-		rows = append(rows, []string{"Candidate " + verdict.Node.Addr, verdict.Text})
+		rows = append(rows, []string{"Candidate " + verdict.Node.Addr, verdictText(&c, verdict.Text)})
 	}
 	rows = append(rows, []string{"On_lag", stepsText(c.steps)})
 	if left > 0 && s.mayStick(&c, v) && s.srv.opts.Budget.LeftFor(c.share, now) > 0 {
@@ -148,6 +148,14 @@ func (s *session) explainRead(ch choice, p plan, v *backend.View) [][]string {
 		return append(rows, []string{"Choice", n.Addr + ", by " + s.srv.opts.Policy.String()})
 	}
 	return append(rows, []string{"Choice", s.foresee(&c, &d, p, v, now)})
+}
+
+// verdictText is a verdict's text where what the read must see is no token, but the floor.
+func verdictText(c *contract, text string) string {
+	if c.token {
+		return text
+	}
+	return strings.ReplaceAll(text, "the token", "the source's position when Causeway began")
 }
 
 // foresee tells what on_lag comes to if nothing changes meanwhile.
@@ -164,6 +172,7 @@ func (s *session) foresee(c *contract, d *demand, p plan, v *backend.View, now t
 		}
 	}
 	var out []string
+	waited := false
 	for _, step := range steps {
 		switch step.Kind {
 		case StepWait:
@@ -173,7 +182,7 @@ func (s *session) foresee(c *contract, d *demand, p plan, v *backend.View, now t
 				}
 				continue
 			}
-			out = append(out, "waits up to "+step.Wait.String())
+			waited, out = true, append(out, "waits up to "+step.Wait.String())
 			continue
 		case StepSource:
 			if !v.Source.Usable() {
@@ -189,6 +198,9 @@ func (s *session) foresee(c *contract, d *demand, p plan, v *backend.View, now t
 		case StepStale:
 			if n, stale := balance.Freshest(s.coveringFor(c, d, v.Replicas), now); n != nil {
 				return strings.Join(append(out, n.Addr+", stale with a warning, "+staleText(stale)), ", then ")
+			}
+			if waited {
+				out = append(out, "takes a replica that has the token by then, stale with a warning")
 			}
 		}
 	}

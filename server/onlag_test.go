@@ -52,3 +52,36 @@ func TestWaitForOneThatIsNotJudged(t *testing.T) {
 		t.Errorf("from %q: %v %v", r.first(), r.err, r.lost)
 	}
 }
+
+// A read that is promoted goes to a replica that has the write, also where that is over
+// the limit of F0: a token is a proof for it as for F0's own. EXPLAIN says so before.
+func TestPromotedOverTheLimit(t *testing.T) {
+	l := startLab(t, 2, stillBudget)
+	k := l.client()
+	k.run("SET @causeway_class = 'F2'", "INSERT INTO t VALUES (1)")
+	l.replicas[1].setExecuted(l.source.position())
+	l.publish(func(v *backend.View) {
+		for _, n := range v.Replicas {
+			n.Limits = []backend.Limit{{Name: "F0", Excluded: "lag p95 was 1s, the limit is 500ms"}, {Name: "F1", Share: 100}, {Name: "F2", Share: 100}}
+		}
+	})
+	if got := k.explain("Choice", "SELECT a FROM t"); !strings.HasPrefix(got, l.replicas[1].addr()+", by") {
+		t.Errorf("choice %q", got)
+	}
+	k.wantFrom("replica2", "SELECT a FROM t")
+	if got := k.route("Promoted"); !strings.Contains(got, "F0") {
+		t.Errorf("promoted: %q", got)
+	}
+	// Beyond the budget it waits for that, and EXPLAIN no longer calls it an error at once.
+	for l.srv.opts.Budget.Take(1, time.Now()) {
+	}
+	k.run("INSERT INTO t VALUES (1)")
+	l.publish(func(v *backend.View) {
+		for _, n := range v.Replicas {
+			n.Limits = []backend.Limit{{Name: "F0", Excluded: "lag p95 was 1s, the limit is 500ms"}, {Name: "F1", Share: 100}, {Name: "F2", Share: 100}}
+		}
+	})
+	if got := k.explain("Choice", "SELECT a FROM t"); !strings.HasPrefix(got, "waits up to") || !strings.Contains(got, "takes a replica that has the token by then, stale") {
+		t.Errorf("choice %q", got)
+	}
+}

@@ -289,7 +289,7 @@ func (s *session) agree(ch choice, d *demand, v *backend.View) contract {
 
 // needOf is what a contract asks of a replica.
 func needOf(c *contract, d *demand, now time.Time) balance.Need {
-	need := balance.Need{MaxStaleness: c.bound, Now: now, Limit: c.class.limit}
+	need := balance.Need{MaxStaleness: c.bound, Now: now, Limit: c.class.limit, Promoted: c.promoted && d.held}
 	switch {
 	case c.token:
 		need.Token = d.token

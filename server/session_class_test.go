@@ -186,6 +186,9 @@ func TestLowClassesAreServedStale(t *testing.T) {
 		if r := k.query("SHOW WARNINGS"); len(r.rows) != 1 || !strings.Contains(r.rows[0][2], why) {
 			t.Errorf("%s: warnings %q", sql, r.rows)
 		}
+		if got := k.route("Reason"); got != reasonStale.String() {
+			t.Errorf("after SHOW WARNINGS the read's reason is %q", got)
+		}
 	}
 	l.forget()
 	for range 50 {

@@ -110,7 +110,7 @@ func (s *session) routeRows() [][]string {
 	c := s.agree(now, &d, v)
 	need := needOf(&c, &d, time.Now())
 	for _, verdict := range balance.Explain(v.Replicas, need) {
-		rows = append(rows, []string{"Now " + verdict.Node.Addr, verdict.Text})
+		rows = append(rows, []string{"Now " + verdict.Node.Addr, verdictText(&c, verdict.Text)})
 	}
 	return rows
 }

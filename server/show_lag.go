@@ -38,7 +38,7 @@ func lagRow(n *backend.Node, now time.Time) []string {
 	if detail == "" {
 		detail = n.Lag.WorkerDetail
 	}
-	return append(row, limitsText(n.Limits), health(n, now), detail, n.Origin.String())
+	return append(row, limitsText(n.Limits, now), health(n, now), detail, n.Origin.String())
 }
 
 // replicaLag are the figures of a replica. Those of a look that is too old are
@@ -62,10 +62,12 @@ func replicaLag(n *backend.Node, now time.Time) []string {
 func threads(l *backend.Lag) string { return "io=" + l.IOThread + " sql=" + l.SQLThread }
 
 // limitsText tells how a replica stands to each lag limit.
-func limitsText(limits []backend.Limit) string {
+func limitsText(limits []backend.Limit, now time.Time) string {
 	var texts []string
 	for _, l := range limits {
 		switch {
+		case l.Excluded != "" && !l.Returns.IsZero():
+			texts = append(texts, fmt.Sprintf("%s: recovering, %s left (%s)", l.Name, whole(max(l.Returns.Sub(now), 0)), l.Excluded))
 		case l.Excluded != "":
 			texts = append(texts, l.Name+": excluded, "+l.Excluded)
 		case l.Share < 100:

@@ -2,6 +2,7 @@ package server
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -55,7 +56,8 @@ func nodeState(n *backend.Node) string {
 
 // positionLag is unknown where what it is computed from is of another time.
 func positionLag(n *backend.Node, now time.Time) time.Duration {
-	if !n.Up || unseen(&n.Lag, now) != "" {
+	blind := len(n.Limits) > 0 && !slices.ContainsFunc(n.Limits, func(l backend.Limit) bool { return !l.Unjudged })
+	if !n.Up || blind || unseen(&n.Lag, now) != "" {
 		return -1
 	}
 	return n.Lag.Position

@@ -59,6 +59,13 @@ func TestServerRow(t *testing.T) {
 		"Limits": "F0: excluded, lag p95 was 1s, the limit is 500ms; F1: slow start, 37 %; F2: within",
 		"Health": "delayed on purpose: SOURCE_DELAY is 1h0m0s, 1204 transactions received and not applied",
 	})
+	n.Limits = []backend.Limit{{Name: "F0", Excluded: "lag p95 was 1s, the limit is 500ms", Returns: now.Add(12300 * time.Millisecond)}, {Name: "F1", Share: 100}}
+	wantValues(t, byName(t, lagColumns, lagRow(n, now)), map[string]string{
+		"Limits": "F0: recovering, 12s left (lag p95 was 1s, the limit is 500ms); F1: within",
+	})
+	n.Limits = []backend.Limit{{Name: "F0", Excluded: "the source's position is not known", Unjudged: true}} // what was seen before is not the lag now
+	wantValues(t, byName(t, serverColumns, serverRow(n, now)), map[string]string{"Lag": "unknown"})
+	wantValues(t, byName(t, lagColumns, lagRow(n, now)), map[string]string{"Lag": "unknown"})
 	source := &backend.Node{Role: backend.RoleSource, Up: true, Live: &backend.Live{}}
 	wantValues(t, byName(t, lagColumns, lagRow(source, now)), map[string]string{"Lag": "", "Threads": "", "Health": "", "Clock_offset": "unknown"})
 	wantValues(t, byName(t, serverColumns, serverRow(source, now)), map[string]string{"Lag": "", "Excluded_for": "", "Health": ""})
