@@ -129,7 +129,10 @@ func testTwoWritable(t *testing.T) {
 	if _, err := two.DB.ExecContext(ctx, "CAUSEWAY SET SOURCE '127.0.0.1:1'"); err == nil || !strings.Contains(err.Error(), "is no server of this cluster") {
 		t.Errorf("an unknown server: %v", err)
 	}
-	two.Run("CAUSEWAY SET SOURCE '%s'", source.Addr)
+	cfg := cluster.AppConfig(two.Addr, "failover") // a schema that no server can be asked for
+	cfg.User, cfg.Passwd = cluster.OperatorUser, cluster.OperatorPassword
+	_, err = cluster.Open(t, cfg).ExecContext(ctx, "CAUSEWAY SET SOURCE '"+source.Addr+"'")
+	check.Must(t, err)
 	check.Until(t, "it is the source", func() bool { return two.Status("Source") == source.Addr })
 	if state := two.state(other); !strings.HasPrefix(state, "excluded: fenced") {
 		t.Errorf("the other is %s", state)
