@@ -58,6 +58,23 @@ func (pl *pool) unreached(n *Node, now time.Time) error {
 	return pl.deaf
 }
 
+// Missed tells why the last attempt to open a connection to n failed, if n has
+// answered no probe since then. nil: it did not, or has.
+func (p *Pools) Missed(n *Node) error {
+	p.mu.Lock()
+	pl := p.nodes[n.Addr]
+	p.mu.Unlock()
+	if pl == nil {
+		return nil
+	}
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	if pl.deaf == nil || !pl.deafAt.After(n.LastAnswer) {
+		return nil
+	}
+	return pl.deaf
+}
+
 // alive asks a server that is down for a sign of life, by an idle connection to
 // it: what is sent to one that hangs may never be answered, nor be taken back. A
 // ping leaves alone what a session may still ask for.

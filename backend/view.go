@@ -58,6 +58,10 @@ type Node struct {
 	// node, and it has executed enough.
 	Joining bool
 
+	// Missed says why the newest probe got no answer, while the node is Up still:
+	// one silence does not make it down. Empty if it got one.
+	Missed string
+
 	// LastAnswer is when a probe was last answered; zero: never.
 	LastAnswer time.Time
 

@@ -13,6 +13,9 @@ import (
 // can be a long garbage collection, ours or theirs.
 const failuresUntilDown = 2
 
+// downPrefix begins what excludes a node that is down.
+const downPrefix = "down: "
+
 // rules are the options that the state machine looks at.
 type rules struct {
 	allowFiltered bool
@@ -54,7 +57,7 @@ type node struct {
 	heard   bool // any probe has ended, well or not
 	up      bool
 	fails   int
-	down    string // why it is not up
+	down    string // why the newest probe got no answer; it may be up still
 	refused string // why its kind of server cannot be used at all
 
 	// The incarnation. contact is the last answer of this life.
@@ -272,10 +275,11 @@ func (s *state) failed(e failed) {
 	n := s.edit(e.i)
 	n.heard = true
 	n.fails++
+	n.down = downPrefix + e.text
 	if n.up && e.kind != errGone && n.fails < failuresUntilDown {
 		return
 	}
-	n.up, n.down = false, "down: "+e.text
+	n.up = false
 }
 
 func (s *state) statusAnswered(e statusAnswered) {

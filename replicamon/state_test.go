@@ -50,14 +50,21 @@ func TestFailures(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			m := cluster(t)
+			missed := func() string { return buildView(&m.s, &m.s, nil, lives(3)).Nodes[1].Missed }
 			for _, k := range tt.errs {
 				m.next(failed{i: 1, kind: k, text: "no answer in time"})
 			}
 			if m.s.nodes[1].up != tt.up {
 				t.Errorf("up %v, want %v", m.s.nodes[1].up, tt.up)
 			}
+			if got := missed(); (got == "no answer in time") != tt.up { // once it is down, that says it
+				t.Errorf("missed %q", got)
+			}
 			m.answer(1, 2, "1:1-10") // comes back by itself, and still knows its place
 			m.want("a source", "b replica", "c replica")
+			if got := missed(); got != "" {
+				t.Errorf("after an answer: missed %q", got)
+			}
 			m.next(failed{i: 1, kind: errSilent})
 			m.want("a source", "b replica", "c replica")
 		})

@@ -65,5 +65,8 @@ func (n *node) picture(live *backend.Live) *backend.Node {
 		p.Charset = n.status.collation
 	}
 	p.Lag = n.lag()
+	if n.up && n.fails > 0 {
+		p.Missed = strings.TrimPrefix(n.down, downPrefix)
+	}
 	return p
 }

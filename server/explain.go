@@ -62,7 +62,11 @@ func (s *session) explainRows(sql []byte, attrs classifier.Hints) [][]string {
 		return append(rows, []string{"Choice", "Causeway itself, or an error: @causeway_token stands alone"})
 	case r != nil && r.Deny:
 		return append(rows, []string{"Choice", "error 1227: the rule denies it"})
-	case p.target != toReplica:
+	}
+	if text := s.pausedText(class, p, time.Now()); text != "" {
+		rows = append(rows, []string{"Writes", text})
+	}
+	if p.target != toReplica {
 		return append(rows, []string{"Reason", p.reason.String()}, []string{"Choice", s.elsewhere(p, v)})
 	}
 	held, keyed := s.token, s.common.keyed
@@ -88,6 +92,8 @@ func (s *session) elsewhere(p plan, v *backend.View) string {
 		return "where the last statement ran"
 	case p.target == toRefuse:
 		return "an error: the transaction is READ ONLY"
+	case v.Source == nil && time.Now().Before(s.srv.noSourceUntil()):
+		return "none yet, and an error in the end: no source is known"
 	case v.Source == nil:
 		return "an error: no source is known"
 	}
@@ -95,6 +101,28 @@ func (s *session) elsewhere(p plan, v *backend.View) string {
 		return v.Source.Addr + ", the source, which does not serve: " + v.Source.Exclude
 	}
 	return v.Source.Addr + ", the source"
+}
+
+// pausedText says what a pause of writes means for a statement, "" if nothing.
+func (s *session) pausedText(class *classifier.Class, p plan, now time.Time) string {
+	held := s.srv.pauseNow(now)
+	if held == nil || s.writing.Load() || s.holdsWrite() || !s.mayBePaused(&job{class: class, want: expectResult}) {
+		return ""
+	}
+	what, does := "it", " waits"
+	if class.Kind == classifier.Begin {
+		what = "it, or the first statement of its transaction,"
+	}
+	if held.over(now) {
+		does = " fails"
+	}
+	switch p.target {
+	case toHome:
+		return held.text(now) + "; " + what + does
+	case toReplica:
+		return held.text(now) + "; if it has to go to the source, it" + does
+	}
+	return ""
 }
 
 // explainRead shows the contract of a read and what each replica says to it.

@@ -45,9 +45,9 @@ func (s *session) homeFor(j *job) (*backend.Conn, error) {
 // sourceConn leases a connection to the source. One that has just died is
 // waited for until it answers again or another server has taken its place.
 func (s *session) sourceConn(free bool) (*backend.Conn, error) {
-	deadline := time.Now().Add(s.srv.opts.FailoverWait)
+	began := time.Now()
 	for {
-		src, err := s.waitSource(s.view(), deadline)
+		src, err := s.waitSource(s.view(), began)
 		if err != nil {
 			return nil, err
 		}
@@ -58,7 +58,7 @@ func (s *session) sourceConn(free bool) (*backend.Conn, error) {
 		if s.mayStandIn && !errors.As(err, new(*wire.Error)) {
 			return nil, errStandIn
 		}
-		if !s.worthWaiting(src.Addr, err) || time.Now().After(deadline) {
+		if !s.worthWaiting(src.Addr, err) || time.Since(began) > s.srv.opts.FailoverWait {
 			if errors.As(err, new(*wire.Error)) {
 				return nil, err
 			}
@@ -81,14 +81,14 @@ func (s *session) worthWaiting(addr string, err error) bool {
 	return s.ctx.Err() == nil && n != nil && time.Since(n.LastAnswer) <= s.srv.opts.FailoverWait
 }
 
-// waitSource waits for a source that can be used. One that is down is waited
-// for from its last answer on, not anew by each statement.
-func (s *session) waitSource(v *backend.View, deadline time.Time) (*backend.Node, error) {
+// waitSource waits for a source that can be used, from began on. One that is down
+// is waited for from its last answer on, and one that is not known from when that
+// was so: not anew by each statement.
+func (s *session) waitSource(v *backend.View, began time.Time) (*backend.Node, error) {
 	limit := s.srv.opts.FailoverWait
-	if since := s.srv.noSourceSince.Load(); since != 0 && v.Source == nil { // not anew by each statement
-		if end := s.srv.started.Add(time.Duration(since) + limit); end.Before(deadline) {
-			deadline = end
-		}
+	deadline := began.Add(limit)
+	if end := s.srv.noSourceUntil(); v.Source == nil && !end.IsZero() && end.Before(deadline) {
+		deadline = end
 	}
 	for !v.Source.Usable() {
 		if s.mayStandIn {
@@ -102,7 +102,7 @@ func (s *session) waitSource(v *backend.View, deadline time.Time) (*backend.Node
 		if now.After(deadline) {
 			switch {
 			case v.Source == nil:
-				return nil, fmt.Errorf("no source is known (%s): the statement waited for one for %v (cluster.failover_wait) and was not sent; see SHOW CAUSEWAY SERVERS", whyNoSource(v), limit)
+				return nil, s.noSource(v, now.Sub(began))
 			case down:
 				return v.Source, nil
 			}
@@ -114,6 +114,23 @@ func (s *session) waitSource(v *backend.View, deadline time.Time) (*backend.Node
 		v = s.view()
 	}
 	return v.Source, nil
+}
+
+// noSource tells the client that there is none, and how long it waited for one in
+// truth: little, where the source was lost long ago.
+func (s *session) noSource(v *backend.View, waited time.Duration) error {
+	return fmt.Errorf("no source is known (%s): the statement waited %v for one and was not sent (cluster.failover_wait is %v, from the loss of the source on); see SHOW CAUSEWAY SERVERS",
+		whyNoSource(v), waited.Round(time.Millisecond), s.srv.opts.FailoverWait)
+}
+
+// noSourceUntil is up to when what needs a source waits, while none is known; zero:
+// that is not noticed yet.
+func (s *Server) noSourceUntil() time.Time {
+	since := s.noSourceSince.Load()
+	if since == 0 {
+		return time.Time{}
+	}
+	return s.started.Add(time.Duration(since) + s.opts.FailoverWait)
 }
 
 func whyNoSource(v *backend.View) string {
@@ -129,7 +146,7 @@ func (s *session) clearSource(v *backend.View) (*backend.View, error) {
 	if v.Source != nil {
 		return v, nil
 	}
-	if _, err := s.waitSource(v, time.Now().Add(s.srv.opts.FailoverWait)); err != nil {
+	if _, err := s.waitSource(v, time.Now()); err != nil {
 		return nil, err
 	}
 	return s.view(), nil

@@ -33,6 +33,7 @@ type fakeNode struct {
 	threads   map[uint32]bool // in the process list
 	thread    uint32
 	refuse    *wire.Error // to new connections
+	lacks     string      // a schema that it does not have
 	owned     string      // its gtid_owned
 	askedSeen int         // how often what it has shown was asked for
 	lastExec  []byte      // the last COM_STMT_EXECUTE as it came
@@ -217,7 +218,7 @@ func (c *fakeConn) run() {
 
 func (c *fakeConn) login() bool {
 	c.node.mu.Lock()
-	refuse := c.node.refuse
+	refuse, lacks := c.node.refuse, c.node.lacks
 	c.node.mu.Unlock()
 	if refuse != nil {
 		c.send(refuse.Append(nil, 0))
@@ -232,6 +233,10 @@ func (c *fakeConn) login() bool {
 	r, err := wire.ParseHandshakeResponse(payload)
 	if err != nil {
 		c.node.t.Errorf("%s: login: %v", c.node.name, err)
+		return false
+	}
+	if lacks != "" && r.Database == lacks {
+		c.fail(wire.ErrBadDB, "Unknown database '"+lacks+"'")
 		return false
 	}
 	c.db, c.user, c.caps = r.Database, r.User, r.Caps
@@ -489,6 +494,13 @@ func (c *fakeConn) set(rest string) {
 }
 
 func (c *fakeConn) use(db string) {
+	c.node.mu.Lock()
+	lacks := c.node.lacks
+	c.node.mu.Unlock()
+	if lacks != "" && db == lacks {
+		c.fail(wire.ErrBadDB, "Unknown database '"+lacks+"'")
+		return
+	}
 	c.db = db
 	c.ok(func(ok *wire.OK) { ok.Track = wire.AppendTrackSchema(nil, db) })
 }

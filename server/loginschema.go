@@ -10,7 +10,9 @@ import (
 
 // checkSchema asks a server whether the account may use the schema of its
 // login: the source, or any replica while there is none. What has been asked a
-// moment ago is not asked again.
+// moment ago is not asked again. While no server may be asked the client is let in,
+// as one that names no schema is: an operator has to. The first statement that
+// needs a server is told what this one would have been then.
 func (s *session) checkSchema() error {
 	if s.srv.schemas.fresh(s.login.User, s.login.Database) {
 		return nil
@@ -19,7 +21,10 @@ func (s *session) checkSchema() error {
 	if c := s.home; c != nil && c.Broken && !errors.As(err, new(*wire.Error)) && s.dropHome(err) == nil { // the source hangs, and it is not known yet
 		err = s.checkOn(s.anyReplica())
 	}
-	if err != nil {
+	switch {
+	case err == errStandIn: // as it is, from anyReplica
+		return nil
+	case err != nil:
 		return err
 	}
 	s.srv.schemas.note(s.login.User, s.login.Database)
@@ -51,8 +56,7 @@ func (s *session) anyConn() (*backend.Conn, error) {
 	return s.anyReplica()
 }
 
-// anyReplica leases a connection to a replica; if there is none, the source is
-// waited for.
+// anyReplica leases a connection to a replica; errStandIn: none can be had.
 func (s *session) anyReplica() (*backend.Conn, error) {
 	for _, n := range s.view().Replicas {
 		if !n.Usable() {
@@ -62,5 +66,5 @@ func (s *session) anyReplica() (*backend.Conn, error) {
 			return c, err
 		}
 	}
-	return s.homeConn(time.Now(), false)
+	return nil, errStandIn
 }

@@ -19,9 +19,12 @@ const (
 // lagging is what was tried for a read that no replica qualified for.
 type lagging struct {
 	since              time.Time
-	waited             time.Duration // the longest wait that was tried
+	waited             time.Duration // for a replica
 	noSource, noBudget bool          // the source was named, and could not be had
 }
+
+// text is how long it waited.
+func (l *lagging) text() string { return l.waited.Round(time.Millisecond).String() }
 
 // onLag follows the contract's list for a read that no replica qualified for. It
 // returns a replica, nil for the source, or why there is neither. barred: replicas
@@ -32,10 +35,10 @@ func (s *session) onLag(p plan, need balance.Need, tried []string, barred bool) 
 		switch {
 		case step.Kind == StepWait && (barred || !balance.WaitHelps(without(s.view().Replicas, tried), need)):
 		case step.Kind == StepWait:
-			l.waited = step.Wait
 			if c := s.waitCovered(need, l.since, step.Wait, tried); c != nil {
 				return c, nil
 			}
+			l.waited = time.Since(l.since)
 		case step.Kind == StepSource:
 			if s.mayFallBack(p, &l) {
 				return nil, nil
@@ -165,7 +168,7 @@ func (s *session) coveringFor(c *contract, d *demand, nodes []*backend.Node) []*
 func (s *session) lagError(l *lagging) error {
 	what := "no replica is usable"
 	if s.contract.token {
-		what = "no replica has this session's writes after " + l.waited.String()
+		what = "no replica has this session's writes after " + l.text()
 	}
 	if s.contract.token && l.waited == 0 {
 		what = "no replica that may serve has this session's writes, and none would by a wait"
@@ -173,11 +176,11 @@ func (s *session) lagError(l *lagging) error {
 	if s.contract.token && s.demanded.stands {
 		what = "of this key or scope nothing is remembered, and no replica has what may have been written under it"
 		if l.waited > 0 {
-			what += " after " + l.waited.String()
+			what += " after " + l.text()
 		}
 	}
 	if s.contract.global {
-		what = "no replica has all that the source had executed when the read arrived after " + l.waited.String()
+		what = "no replica has all that the source had executed when the read arrived after " + l.text()
 	}
 	switch {
 	case s.refusal != nil:

@@ -68,16 +68,12 @@ func (s *Server) openWrites() (n int) {
 	return n
 }
 
-// pauseText is the state of the pause for SHOW CAUSEWAY STATUS.
-func (s *Server) pauseText(now time.Time) string {
-	switch p := s.pauseNow(now); {
-	case p == nil:
-		return "served"
-	case p.over(now):
+// text is the state of the pause for people.
+func (p *writePause) text(now time.Time) string {
+	if p.over(now) {
 		return "refused: the pause has reached its limit; CAUSEWAY RESUME lets them go on"
-	default:
-		return fmt.Sprintf("paused by %s for %v more", p.by, p.until.Sub(now).Round(time.Second))
 	}
+	return fmt.Sprintf("paused by %s for %v more", p.by, p.until.Sub(now).Round(time.Second))
 }
 
 // admitWrite holds what begins a write or a transaction while writes are
@@ -92,7 +88,7 @@ func (s *session) admitWrite(j *job) error {
 		s.writing.Store(true)
 		return nil
 	}
-	if !s.opensTrx(j) && !beginsWrite(j, s.isOff("autocommit", s.view())) {
+	if !s.mayBePaused(j) {
 		return nil
 	}
 	s.writing.Store(true)
@@ -100,6 +96,11 @@ func (s *session) admitWrite(j *job) error {
 		return nil
 	}
 	return s.awaitResume()
+}
+
+// mayBePaused tells whether a statement begins a write or a transaction.
+func (s *session) mayBePaused(j *job) bool {
+	return s.opensTrx(j) || beginsWrite(j, s.isOff("autocommit", s.view()))
 }
 
 func (s *session) awaitResume() error {

@@ -143,7 +143,7 @@ func (s *session) statusRows() [][]string {
 		{"Epoch", strconv.FormatUint(v.Epoch, 10)},
 		{"Failovers", strconv.FormatUint(v.Promotion.Seq, 10)},
 		{"Warmup", max(0, v.WarmupUntil.Sub(now).Round(time.Second)).String()},
-		{"Writes", srv.pauseText(now)},
+		{"Writes", srv.writesText(now)},
 		{"Writes_waiting", strconv.FormatInt(srv.waitingWrites.Load(), 10)},
 		{"Open_transactions", strconv.Itoa(srv.openWrites())},
 		{"Clients", strconv.FormatInt(srv.metrics.clients.Load(), 10)},

@@ -129,7 +129,10 @@ func testTwoWritable(t *testing.T) {
 	if _, err := two.DB.ExecContext(ctx, "CAUSEWAY SET SOURCE '127.0.0.1:1'"); err == nil || !strings.Contains(err.Error(), "is no server of this cluster") {
 		t.Errorf("an unknown server: %v", err)
 	}
-	two.Run("CAUSEWAY SET SOURCE '%s'", source.Addr)
+	cfg := cluster.AppConfig(two.Addr, "failover") // a schema that no server can be asked for
+	cfg.User, cfg.Passwd = cluster.OperatorUser, cluster.OperatorPassword
+	_, err = cluster.Open(t, cfg).ExecContext(ctx, "CAUSEWAY SET SOURCE '"+source.Addr+"'")
+	check.Must(t, err)
 	check.Until(t, "it is the source", func() bool { return two.Status("Source") == source.Addr })
 	if state := two.state(other); !strings.HasPrefix(state, "excluded: fenced") {
 		t.Errorf("the other is %s", state)
@@ -141,5 +144,27 @@ func testTwoWritable(t *testing.T) {
 	check.Must(t, err)
 	if three.Status("Source") != source.Addr || logs[0].Count(t, "followed") != 1 || logs[1].Count(t, "followed") != 0 || logs[1].Count(t, "named") != 0 {
 		t.Errorf("with a replica that follows one of them: source %s, state of the other %s", three.Status("Source"), three.state(other))
+	}
+	namesOneThatLacks(t, two, other)
+}
+
+// namesOneThatLacks: an operator names a server without two writes that clients were told
+// of, is obeyed, and warned.
+func namesOneThatLacks(t *testing.T, p *proxy, n *cluster.Node) {
+	t.Helper()
+	ctx := check.Patience(t)
+	operator, err := p.DB.Conn(ctx)
+	check.Must(t, err)
+	defer operator.Close()
+	_, err = operator.ExecContext(ctx, "CAUSEWAY SET SOURCE '"+n.Addr+"'")
+	check.Must(t, err)
+	var level, code, message string
+	check.Must(t, operator.QueryRowContext(ctx, "SHOW WARNINGS").Scan(&level, &code, &message))
+	lost := p.lost()
+	if level != "Warning" || !strings.Contains(message, "lacks 2 acknowledged writes: "+strings.Join(lost, ",")) || len(lost) == 0 {
+		t.Errorf("%s %s: %s; lost %v", level, code, message, lost)
+	}
+	if p.Status("Source") != n.Addr {
+		t.Errorf("the source is %s", p.Status("Source"))
 	}
 }
