@@ -126,7 +126,7 @@ func waitFor(t *testing.T, ok func() bool) {
 }
 
 func TestPoolFull(t *testing.T) {
-	p, n := poolOf(PoolOptions{Max: 1, Wait: 20 * time.Millisecond, Queue: 1})
+	p, n := poolOf(PoolOptions{Max: 1, Wait: time.Second, Queue: 1})
 	state := charsetState(vars())
 	adopt(p, n, state)
 	if _, err := p.Get(t.Context(), wantOf(n, state, &Owner{}), true); err != nil {
