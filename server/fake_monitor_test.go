@@ -29,6 +29,7 @@ type fakeMonitor struct {
 	reports []string
 	named   []string // what SetSource was called with
 	refuses error    // its answer
+	onNamed func()   // runs before it
 }
 
 var _ Monitor = (*fakeMonitor)(nil)
@@ -121,6 +122,12 @@ func (m *fakeMonitor) Held(context.Context, string, uint32) (backend.Held, error
 
 func (m *fakeMonitor) SetSource(addr string) error {
 	m.mu.Lock()
+	then := m.onNamed
+	m.mu.Unlock()
+	if then != nil {
+		then()
+	}
+	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.named = append(m.named, addr)
 	return m.refuses
@@ -137,6 +144,13 @@ func (m *fakeMonitor) refuse(err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.refuses = err
+}
+
+// whenNamed runs fn at each SetSource.
+func (m *fakeMonitor) whenNamed(fn func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.onNamed = fn
 }
 
 // names returns what SetSource, AddServer and RemoveServer were called with.

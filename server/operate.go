@@ -1,10 +1,14 @@
 package server
 
 import (
+	"context"
+	"fmt"
 	"strconv"
 	"strings"
 	"time"
 
+	"causeway/backend"
+	"causeway/gtid"
 	"causeway/wire"
 )
 
@@ -39,11 +43,7 @@ func (s *session) operate(words []string) error {
 		}
 		return s.operated()
 	case len(words) == 4 && strings.HasPrefix(text, "set source "):
-		if err := s.srv.opts.Monitor.SetSource(words[3]); err != nil {
-			return s.fail(asClientError(err))
-		}
-		s.log.Warn().Str("node", words[3]).Msg("the source was named by CAUSEWAY SET SOURCE")
-		return s.operated()
+		return s.nameSource(words[3])
 	}
 	if change, ok := parseTopology(words[1:]); ok {
 		return s.changeTopology(change)
@@ -51,6 +51,50 @@ func (s *session) operate(words []string) error {
 	return s.fail(wire.NewError(wire.ErrParse,
 		"Causeway does not know '%s'; it knows CAUSEWAY PAUSE WRITES [FOR n SECONDS], CAUSEWAY RESUME, CAUSEWAY SET SOURCE 'host:port', "+
 			"CAUSEWAY ADD SERVER 'host:port' [WEIGHT n] [ZONE 'z'], CAUSEWAY REMOVE SERVER 'host:port' and CAUSEWAY SET WEIGHT 'host:port' = n", strings.Join(words, " ")))
+}
+
+// nameSource serves CAUSEWAY SET SOURCE. The operator is obeyed, and warned if the
+// server has not got all that clients were told of.
+func (s *session) nameSource(addr string) error {
+	before := s.srv.acked.lostSet()
+	if err := s.srv.opts.Monitor.SetSource(addr); err != nil {
+		return s.fail(asClientError(err))
+	}
+	lost, known := s.lostSince(before)
+	text := lost.Line()
+	s.log.Warn().Str("node", addr).Bool("compared", known).Uint64("lacks_acknowledged", lost.Count()).Str("gtids", text[:min(len(text), 500)]).
+		Msg("the source was named by CAUSEWAY SET SOURCE")
+	switch {
+	case !known:
+		return s.operatedWarning("Causeway: %s is the source, and it is not known yet whether it has all acknowledged writes; SHOW CAUSEWAY LOST will list those that it lacks", addr)
+	case !lost.IsEmpty():
+		return s.operatedWarning("Causeway: %s is the source, and lacks %d acknowledged writes: %s; SHOW CAUSEWAY LOST lists them", addr, lost.Count(), shortSet(lost))
+	}
+	return s.operated()
+}
+
+// lostSince is what a new source was found to lack beyond before. known: it has been
+// asked. One that has relay logs to apply yet cannot tell for long.
+func (s *session) lostSince(before gtid.Set) (lost gtid.Set, known bool) {
+	ctx, cancel := context.WithTimeout(s.ctx, s.srv.opts.MaxWait)
+	defer cancel()
+	for !s.srv.lostKnown(s.view()) && !s.srv.compareLost(ctx) {
+		if ctx.Err() != nil || s.standBy(standByStep) != nil {
+			return lost, false
+		}
+	}
+	return s.srv.acked.lostSet().Subtract(before), true
+}
+
+// operatedWarning is operated with a warning, which SHOW WARNINGS tells again.
+func (s *session) operatedWarning(format string, args ...any) error {
+	s.noteHere()
+	if !s.keepsWarnings() {
+		return s.sendOK()
+	}
+	s.earlier = []backend.Condition{{Level: "Warning", Code: strconv.Itoa(int(wire.ErrServerIsntAvailable)), Message: fmt.Sprintf(format, args...)}}
+	s.warnings = 1
+	return s.sendWarned(1)
 }
 
 func (s *session) operated() error {

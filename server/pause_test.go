@@ -288,14 +288,19 @@ func TestNoWriteWhereItIsNotClear(t *testing.T) {
 }
 
 // failOver makes the replica the source, with what it has executed now.
-func (l *lab) failOver(tune ...func(*backend.View)) {
+func (l *lab) failOver(tune ...func(*backend.View)) { l.swap()(tune...) }
+
+// swap is failOver that is seen later.
+func (l *lab) swap() (seen func(tune ...func(*backend.View))) {
 	from := l.source.addr()
 	l.source, l.replicas[0] = l.replicas[0], l.source
 	l.mon.source = l.source
 	seq := l.mon.View().Promotion.Seq + 1
-	l.publish(append(tune, func(v *backend.View) {
-		v.Promotion = backend.Promotion{Seq: seq, From: from, To: l.source.addr(), Settled: true}
-	})...)
+	return func(tune ...func(*backend.View)) {
+		l.publish(append(tune, func(v *backend.View) {
+			v.Promotion = backend.Promotion{Seq: seq, From: from, To: l.source.addr(), Settled: true}
+		})...)
+	}
 }
 
 func TestLostWrites(t *testing.T) {

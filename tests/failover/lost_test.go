@@ -1,6 +1,7 @@
 package failover
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -144,5 +145,29 @@ func testTwoWritable(t *testing.T) {
 	check.Must(t, err)
 	if three.Status("Source") != source.Addr || logs[0].Count(t, "followed") != 1 || logs[1].Count(t, "followed") != 0 || logs[1].Count(t, "named") != 0 {
 		t.Errorf("with a replica that follows one of them: source %s, state of the other %s", three.Status("Source"), three.state(other))
+	}
+	namesOneThatLacks(t, two, other)
+}
+
+// namesOneThatLacks: an operator names a server without two writes that clients were told
+// of, is obeyed, and warned.
+func namesOneThatLacks(t *testing.T, p *proxy, n *cluster.Node) {
+	t.Helper()
+	ctx := check.Patience(t)
+	operator, err := p.DB.Conn(ctx)
+	check.Must(t, err)
+	defer operator.Close()
+	_, err = operator.ExecContext(ctx, "CAUSEWAY SET SOURCE '"+n.Addr+"'")
+	check.Must(t, err)
+	var level, code, message string
+	check.Must(t, operator.QueryRowContext(ctx, "SHOW WARNINGS").Scan(&level, &code, &message))
+	_, set, _ := strings.Cut(message, "lacks 2 acknowledged writes: ")
+	set, _, _ = strings.Cut(set, ";")
+	lost := p.lost()
+	if level != "Warning" || !slices.Equal(singles(set), lost) || len(lost) != 2 {
+		t.Errorf("%s %s: %s; lost %v", level, code, message, lost)
+	}
+	if p.Status("Source") != n.Addr {
+		t.Errorf("the source is %s", p.Status("Source"))
 	}
 }
