@@ -250,7 +250,7 @@ func (s *session) runOn(c *backend.Conn, j *job) error {
 	}
 	if onHome {
 		s.noteTrackers(j)
-		s.afterHome(j)
+		s.afterHome(j, before.Has(wire.StatusInTrans))
 	}
 	if err := s.respond(); err != nil {
 		return err
@@ -444,15 +444,16 @@ func (s *session) finish(c *backend.Conn, j *job) {
 	s.observe(c, j)
 }
 
-// afterHome follows session state that only the source connection has.
-func (s *session) afterHome(j *job) {
+// afterHome follows session state that only the source connection has. wasInTrx: a
+// transaction was open before the command.
+func (s *session) afterHome(j *job, wasInTrx bool) {
 	c, r := j.class, &s.relay
 	if j.want == expectPrepare {
 		return
 	}
 	inTrx := s.home.Status.Has(wire.StatusInTrans)
 	s.ownLevel = s.ownLevel && inTrx
-	if s.oneShot && r.err == nil && usesNextTrx(c) {
+	if s.oneShot && r.err == nil && usesNextTrx(c) && !(wasInTrx && inTrx) { // what goes on uses up nothing
 		s.oneShot, s.ownLevel = false, inTrx
 	}
 	s.common.plain = s.common.plain || s.common.key == "" && mayWrite(c)

@@ -132,7 +132,9 @@ func usesNextTrx(c *classifier.Class) bool {
 			!strings.Contains(strings.ToLower(c.Digest), "json_table")
 	case classifier.Write:
 		return !c.Flags.Any(classifier.SelectInto | classifier.NoTable | classifier.MultiStatement)
-	case classifier.LockingRead, classifier.Begin, classifier.Commit, classifier.Rollback, classifier.DDL:
+	case classifier.DDL: // that of temporary tables commits nothing
+		return !c.Flags.Any(classifier.MultiStatement | classifier.CreatesTemp | classifier.DropsTemp)
+	case classifier.LockingRead, classifier.Begin, classifier.Commit, classifier.Rollback:
 		return !c.Is(classifier.MultiStatement)
 	case classifier.LockTables, classifier.UnlockTables: // the one commits where tables were locked, the other may fail after
 		return false
