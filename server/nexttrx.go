@@ -131,12 +131,12 @@ func usesNextTrx(c *classifier.Class) bool {
 		return !c.Flags.Any(classifier.NoTable|classifier.MultiStatement) && !isShow(c) && !strings.Contains(c.Digest, "(select") &&
 			!strings.Contains(strings.ToLower(c.Digest), "json_table")
 	case classifier.Write:
-		return !c.Flags.Any(classifier.SelectInto | classifier.NoTable | classifier.MultiStatement)
-	case classifier.DDL: // that of temporary tables commits nothing
+		return !c.Flags.Any(classifier.SelectInto | classifier.NoTable | classifier.MultiStatement | classifier.CreatesTemp | classifier.DropsTemp) // that of temporary tables is none
+	case classifier.DDL:
 		return !c.Flags.Any(classifier.MultiStatement | classifier.CreatesTemp | classifier.DropsTemp)
 	case classifier.LockingRead, classifier.Begin, classifier.Commit, classifier.Rollback:
 		return !c.Is(classifier.MultiStatement)
-	case classifier.LockTables, classifier.UnlockTables: // the one commits where tables were locked, the other may fail after
+	case classifier.Set, classifier.LockTables, classifier.UnlockTables: // of autocommit; the one may commit before it fails, the other commits where tables are locked
 		return false
 	}
 	return c.Is(classifier.ImplicitCommit) && !c.Is(classifier.MultiStatement)
