@@ -123,6 +123,9 @@ func setsTrxDefault(c *classifier.Class) bool {
 	return c.Kind == classifier.Set && (slices.Contains(c.Names, "transaction_read_only") || slices.Contains(c.Names, "transaction_isolation"))
 }
 
+// endsXA are the statements that end what a session has of an XA transaction.
+var endsXA = regexp.MustCompile(`^(?i:xa (commit|rollback|prepare) [^;]*;?)$`)
+
 // usesNextTrx tells of a statement that surely had a transaction, if it did not
 // fail: the characteristics are used up.
 func usesNextTrx(c *classifier.Class) bool {
@@ -136,6 +139,8 @@ func usesNextTrx(c *classifier.Class) bool {
 		return !c.Flags.Any(classifier.MultiStatement | classifier.CreatesTemp | classifier.DropsTemp)
 	case classifier.LockingRead, classifier.Begin, classifier.Commit, classifier.Rollback:
 		return !c.Is(classifier.MultiStatement)
+	case classifier.XA:
+		return endsXA.MatchString(c.Digest)
 	case classifier.Set, classifier.LockTables, classifier.UnlockTables: // of autocommit; the one may commit before it fails, the other commits where tables are locked
 		return false
 	}

@@ -169,6 +169,8 @@ var MendedSoFar = []Mended{
 	{"a transaction's new default, a write after it, and autocommit that ends it",
 		turns(by(0, q("SET autocommit = 0"), t("DROP TEMPORARY TABLE IF EXISTS $0.temp1"), q("SET transaction_read_only = 1"), t("INSERT INTO $1.t (v) VALUES (93)"), q("SET autocommit = 1"),
 			t("DROP TEMPORARY TABLE IF EXISTS $0.temp1"), t("INSERT INTO $1.t (v) VALUES (94)"), t("INSERT INTO $1.t (v) VALUES (95)")), by(1, write))},
+	{"a default that is set inside an XA transaction, which ends",
+		turns(by(0, q("XA START '$x'").pin(PinXA|PinXAActive), xaEnd, q("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED"), xaRollback), by(1, write), by(0, aRead))},
 	{"PREPARE without a schema in a READ ONLY transaction",
 		by(0, Step{op: opChangeUser, resets: true}, readOnly, Step{op: opPrepare, stmt: "a", text: "INSERT INTO t (v, s) VALUES (?, ?)", table: true}, commit)},
 	{"PREPARE that is refused as such where no condition is kept",
