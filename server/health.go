@@ -32,12 +32,19 @@ func causes(n *backend.Node, now time.Time) (texts []string) {
 	if text := unseen(&n.Lag, now); text != "" {
 		return []string{text} // what the threads did then tells nothing of now
 	}
+	link := silentLink
+	if strings.HasPrefix(n.Exclude, "replicates from ") { // not from the source, as its state says: the link tells nothing of that
+		link = func(*backend.Lag, time.Time) string { return "" }
+	}
 	for _, tell := range []func(*backend.Lag, time.Time) string{
-		applierHealth, receiverHealth, sourceUnknown, silentLink, blockedWorker, delayed, behind, wrongClock, notAllowed,
+		applierHealth, receiverHealth, sourceUnknown, link, blockedWorker, delayed, behind, wrongClock, notAllowed,
 	} {
 		if text := tell(&n.Lag, now); text != "" {
 			texts = append(texts, text)
 		}
+	}
+	if !n.Errant.IsEmpty() {
+		texts = append(texts, fmt.Sprintf("holds %d transactions that the source does not have (errant): %s", n.Errant.Count(), shortSet(n.Errant)))
 	}
 	if len(texts) == 0 {
 		return []string{"ok"}

@@ -1,10 +1,12 @@
 package server
 
 import (
+	"strings"
 	"testing"
 	"time"
 
 	"causeway/backend"
+	"causeway/gtid"
 )
 
 func TestHealth(t *testing.T) {
@@ -88,5 +90,22 @@ func TestHealth(t *testing.T) {
 	}
 	if got := health(&backend.Node{Role: backend.RoleSource}, now); got != "" {
 		t.Errorf("a source is %q", got)
+	}
+}
+
+// What is known of the node, and not of its lag, is in its health, too.
+func TestHealthOfNode(t *testing.T) {
+	now := time.Now()
+	n := laggingReplica(now)
+	n.Lag.Delay, n.Lag.Transport, n.Lag.Position, n.Lag.ReceivedUnapp, n.Lag.ReceivedAt = 0, -1, 0, 0, now.Add(-time.Minute)
+	n.Clock = backend.Clock{}
+	n.Exclude = "replicates from 10.0.0.1:3306, which is not the source"
+	n.Errant = gtid.MustParse("3e11fa47-71ca-11e1-9e33-c80aa9429562:7-8")
+	if got, want := health(n, now), "holds 2 transactions that the source does not have (errant): 3e11fa47-71ca-11e1-9e33-c80aa9429562:7-8"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	n.Exclude, n.Errant = "", gtid.Set{}
+	if got := health(n, now); !strings.HasPrefix(got, "silent link") {
+		t.Errorf("%q", got)
 	}
 }
