@@ -110,6 +110,8 @@ func TestPins(t *testing.T) {
 		{"COMMIT uses up SET TRANSACTION", []Step{q("").pin(PinNext), read, commit}, 0},
 		{"XA ROLLBACK before XA END", []Step{{pins: PinXA | PinXAActive}, xaRollback}, PinXA | PinXAActive},
 		{"XA ROLLBACK after XA END", []Step{{pins: PinXA | PinXAActive}, xaEnd, xaRollback}, 0},
+		{"autocommit on is refused in an XA transaction, and goes on being off", []Step{{pins: PinXA | PinXAActive}, xaEnd, off, on, xaRollback, write}, PinTrx},
+		{"a prepared ROLLBACK that is gone ends nothing", []Step{begin, write, exec("s1").free(PinTrx)}, PinTrx},
 		{"a reset ends all", []Step{begin, q("").pin(PinTemp | PinLock), resetStep}, 0},
 	} {
 		var st state
