@@ -122,7 +122,7 @@ func rounded(d time.Duration) time.Duration { return d.Round(time.Millisecond) }
 // told how far behind it is.
 const (
 	lagNotKnownYet = "its lag is not known yet"
-	lagBlind       = "its lag is unknown: the source's position is not known, or the replica is joining"
+	lagBlind       = "its lag is unknown: the source's position is not known, or the replica is joining, or has yet to connect to it"
 )
 
 // shown is the standing as the View tells it at a moment. Its text holds no

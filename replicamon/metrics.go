@@ -181,14 +181,19 @@ func (o emitter) excluded(replicas []*backend.Node, limits []LagLimit) {
 func (o emitter) replica(n *backend.Node, now time.Time) {
 	l := n.Lag
 	o.gauge(descErrant, float64(n.Errant.Count()), n.Addr)
-	o.known(descPosLag, l.Position, n.Addr)
+	current := now.Sub(l.SourceAt) <= l.OldAfter // else the source's position tells nothing of now
+	if current {
+		o.known(descPosLag, l.Position, n.Addr)
+	}
 	if l.SampledAt.IsZero() || now.Sub(l.SampledAt) > l.OldAfter { // it tells nothing of now
 		return
 	}
 	o.known(descApply, l.ApplyP50, n.Addr, "0.5")
 	o.known(descApply, l.ApplyP95, n.Addr, "0.95")
 	o.known(descApply, l.ApplyP99, n.Addr, "0.99")
-	o.known(descTransport, l.Transport, n.Addr)
+	if current {
+		o.known(descTransport, l.Transport, n.Addr)
+	}
 	o.gauge(descOldest, l.OldestTrx.Seconds(), n.Addr)
 	o.gauge(descUnapplied, float64(l.ReceivedUnapp), n.Addr)
 	o.gauge(descBusy, float64(l.WorkersBusy), n.Addr)

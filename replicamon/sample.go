@@ -27,6 +27,7 @@ func (s *state) takeLag(i int) {
 		n.window, n.limits = nil, make([]limitState, len(rules.limits))
 	} else {
 		s.noteGap(n, n.status.asked)
+		s.noteLink(n)
 		s.addSample(n, s.lagSample(n))
 	}
 	n.showLag(n.status.asked, rules)
@@ -78,10 +79,11 @@ func (s *state) lagSample(n *node) lagSample {
 	st := n.status
 	sample := lagSample{at: st.asked, apply: -1, judged: -1}
 	applier, receiver := st.unsteady()
+	lost := s.sourceLost()
 	switch {
-	case s.waitsForSource(st) && !s.sourceLost(): // it is about to be led to the new source, and its threads stop for that
+	case !lost && s.waitsForSource(st), lost && st.halted(): // it is about to be led to the new source, and its threads stop for that
 		applier, receiver, sample.blind = "", "", true
-	case receiver != "" && s.sourceLost():
+	case receiver != "" && (lost || s.reconnects(n)):
 		receiver, sample.blind = "", true // what it cannot receive is not its fault
 	}
 	if sample.why = cmp.Or(applier, receiver); sample.why != "" {
@@ -126,6 +128,52 @@ func (s *state) waitsForSource(st *status) bool {
 		}
 	}
 	return true
+}
+
+// retryWithin is how long a receiver may take to notice that its source is back: it tries
+// again every 60 s, if nothing else was set.
+const retryWithin = 90 * time.Second
+
+// link is what the statuses of a life told of the receiver.
+type link struct {
+	ran  bool      // it ran at last, or had no source to connect to
+	lost bool      // the latter
+	cut  time.Time // when it was first seen to do neither after that
+}
+
+// noteLink takes in what the newest status shows of the link.
+func (s *state) noteLink(n *node) {
+	_, receiver := n.status.unsteady()
+	switch {
+	case receiver == "":
+		n.link = link{ran: true}
+	case s.sourceLost():
+		n.link = link{ran: true, lost: true}
+	case n.link.cut.IsZero():
+		n.link.cut = n.status.asked
+	}
+}
+
+// reconnects tells of a replica whose receiver connects, as far as is known, because its
+// source was lost: that is not noticed yet, or is over while the receiver has not tried again.
+func (s *state) reconnects(n *node) bool {
+	switch {
+	case !n.link.ran || !n.status.connecting():
+		return false
+	case !s.history.latest.asked.After(n.link.cut): // the replica may have noticed first
+		return true
+	}
+	return n.link.lost && n.status.asked.Sub(n.link.cut) < retryWithin
+}
+
+// connecting tells whether each receiver runs, or would if its source let it.
+func (st *status) connecting() bool {
+	return !slices.ContainsFunc(st.channels, func(c channel) bool { return c.io != "Yes" && c.io != "Connecting" })
+}
+
+// halted tells whether no thread runs, as between STOP REPLICA and START REPLICA.
+func (st *status) halted() bool {
+	return !slices.ContainsFunc(st.channels, func(c channel) bool { return c.io != "No" || c.sql != "No" })
 }
 
 // unsteady says which replication threads do not run; "" if they do.

@@ -101,6 +101,29 @@ func promoteC(m *sim) {
 	m.wantSource("c")
 }
 
+// connects has replica b connect, as is seen before and after the source answers.
+func connects(m *sim, change func(*status)) {
+	m.status(1, change)
+	m.tick(500 * time.Millisecond)
+	m.answer(0, 1, "1:1-10")
+	m.status(1, change)
+}
+
+// sourceRestarts loses the source of judged, and has it back in another life.
+func sourceRestarts(m *sim) {
+	m.next(failed{i: 0, kind: errGone, text: "connection refused"})
+	m.tick(500 * time.Millisecond)
+	connecting := both(having("1:1-10"), func(st *status) { st.channels[0].io = "Connecting" })
+	m.status(1, connecting)
+	m.tick(500 * time.Millisecond)
+	m.connectUp(0, 1, "1:1-10", false, time.Millisecond)
+	m.status(1, connecting) // before what the source is was asked again
+	m.status(0, writable)
+	m.tick(100 * time.Millisecond)
+	m.answer(0, 1, "1:1-10")
+	m.wantSource("a")
+}
+
 func TestUnknownLag(t *testing.T) {
 	stop := func(io, sql string) func(*status) {
 		return both(having("1:1-10"), func(st *status) { st.channels[0].io, st.channels[0].sql = io, sql })
@@ -112,7 +135,17 @@ func TestUnknownLag(t *testing.T) {
 	}{
 		{"stopped applier", func(m *sim) { m.status(1, stop("Yes", "No")) }, "unknown: the applier is stopped"},
 		{"stopped receiver", func(m *sim) { m.status(1, stop("No", "Yes")) }, "unknown: the receiver is stopped"},
-		{"connecting", func(m *sim) { m.status(1, stop("Connecting", "Yes")) }, "unknown: the receiver is connecting"},
+		{"connecting", func(m *sim) { connects(m, stop("Connecting", "Yes")) }, "unknown: the receiver is connecting"},
+		{"connecting, as is noticed before that the source is lost", func(m *sim) {
+			m.status(1, stop("Connecting", "Yes"))
+			m.next(failed{i: 0, kind: errGone, text: "connection refused"})
+			m.tick(500 * time.Millisecond)
+			m.status(1, stop("Connecting", "Yes"))
+			m.tick(500 * time.Millisecond)
+			m.connectUp(0, 1, "1:1-10", false, time.Millisecond)
+			m.status(0, writable)
+			m.second("1:1-10", "1:1-10", "1:1-10")
+		}, ""},
 		{"one failed probe", func(m *sim) {
 			m.tick(time.Second)
 			m.next(statusFailed{i: 1, gen: 1, text: "no answer in time", at: m.now})
@@ -148,6 +181,38 @@ func TestUnknownLag(t *testing.T) {
 			m.status(1, stop("Connecting", "Yes"))
 			m.second("1:1-10", "1:1-10", "1:1-10")
 		}, ""},
+		{"the source is back, and the receiver tries again", func(m *sim) {
+			sourceRestarts(m)
+			m.status(1, stop("Connecting", "Yes"))
+		}, "the source's position is not known"},
+		{"until it runs", func(m *sim) {
+			sourceRestarts(m)
+			m.status(1, stop("Connecting", "Yes"))
+			m.second("1:1-10", "1:1-10", "1:1-10")
+		}, ""},
+		{"once it has run, what it cannot receive is a fault of the link", func(m *sim) {
+			sourceRestarts(m)
+			m.second("1:1-10", "1:1-10", "1:1-10")
+			m.tick(500 * time.Millisecond)
+			connects(m, stop("Connecting", "Yes"))
+		}, "unknown: the receiver is connecting"},
+		{"somebody stopped it meanwhile", func(m *sim) {
+			sourceRestarts(m)
+			m.status(1, stop("No", "Yes"))
+		}, "unknown: the receiver is stopped"},
+		{"it has not come back for long", func(m *sim) {
+			sourceRestarts(m)
+			for range 200 {
+				m.tick(500 * time.Millisecond)
+				m.answer(0, 1, "1:1-10")
+				m.status(1, stop("Connecting", "Yes"))
+			}
+		}, "unknown: the receiver is connecting"},
+		{"both threads stop while the source is lost: it is led to another", func(m *sim) {
+			m.next(failed{i: 0, kind: errGone, text: "connection refused"})
+			m.status(1, stop("No", "No"))
+			m.second("1:1-10", "1:1-10", "1:1-10")
+		}, ""},
 		{"a stopped applier is its own fault", func(m *sim) {
 			m.next(failed{i: 0, kind: errGone, text: "connection refused"})
 			m.status(1, stop("Connecting", "No"))
@@ -171,7 +236,11 @@ func TestUnknownLag(t *testing.T) {
 		}, ""},
 		{"led there, it cannot receive", func(m *sim) {
 			promoteC(m)
-			m.status(1, func(st *status) { replicaOf(3)(st); st.channels[0].io = "Connecting" })
+			connecting := func(st *status) { replicaOf(3)(st); st.channels[0].io = "Connecting" }
+			m.status(1, connecting)
+			m.tick(500 * time.Millisecond)
+			m.answer(2, 3, "1:1-10 3:1")
+			m.status(1, connecting)
 		}, "unknown: the receiver is connecting"},
 		{"restarted: it has shown again that it keeps up", func(m *sim) {
 			m.connectUp(1, 2, "1:1-10", true, time.Millisecond)

@@ -100,6 +100,7 @@ type node struct {
 
 	received   gtid.Set  // as of the newest status
 	receivedAt time.Time // when received was first seen to hold what it holds
+	link       link
 
 	status      *status // of this incarnation, nil if none came yet
 	statusTried bool    // a status probe of this incarnation ended, well or not

@@ -33,8 +33,8 @@ func causes(n *backend.Node, now time.Time) (texts []string) {
 		return []string{text} // what the threads did then tells nothing of now
 	}
 	link := silentLink
-	if strings.HasPrefix(n.Exclude, "replicates from ") { // not from the source, as its state says: the link tells nothing of that
-		link = func(*backend.Lag, time.Time) string { return "" }
+	if strings.HasPrefix(n.Exclude, "replicates from ") || strings.HasPrefix(n.Exclude, "foreign: ") { // not from the source: its link need not follow that
+		link = func(*backend.Lag, time.Time) string { return n.Exclude }
 	}
 	for _, tell := range []func(*backend.Lag, time.Time) string{
 		applierHealth, receiverHealth, sourceUnknown, link, blockedWorker, delayed, behind, wrongClock, notAllowed,

@@ -47,7 +47,7 @@ func replicaLag(n *backend.Node, now time.Time) []string {
 	l := &n.Lag
 	if unseen(l, now) == "" {
 		return []string{
-			span(positionLag(n, now)), span(l.Transport), span(l.Apply), span(l.ApplyP50), span(l.ApplyP95), span(l.ApplyP99),
+			span(byPosition(n, l.Position, now)), span(byPosition(n, l.Transport, now)), span(l.Apply), span(l.ApplyP50), span(l.ApplyP95), span(l.ApplyP99),
 			threads(l), fmt.Sprintf("%d/%d busy", l.WorkersBusy, l.Workers), strconv.FormatUint(l.ReceivedUnapp, 10),
 		}
 	}

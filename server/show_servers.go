@@ -27,7 +27,7 @@ func serverRow(n *backend.Node, now time.Time) []string {
 	lag, excluded := "", ""
 	version, _, _ := strings.Cut(n.Version, "-") // without the maker's words
 	if n.Role == backend.RoleReplica {
-		lag, excluded = span(positionLag(n, now)), excludedFor(n.Limits)
+		lag, excluded = span(byPosition(n, n.Lag.Position, now)), excludedFor(n.Limits)
 	}
 	return []string{
 		n.Addr, n.Role.String(), nodeState(n), strconv.Itoa(n.CurrentWeight()), zoneText(n), version, lag, excluded,
@@ -54,13 +54,13 @@ func nodeState(n *backend.Node) string {
 	return "up"
 }
 
-// positionLag is unknown where what it is computed from is of another time.
-func positionLag(n *backend.Node, now time.Time) time.Duration {
+// byPosition is a lag by position, which is unknown where what it is computed from is of another time.
+func byPosition(n *backend.Node, lag time.Duration, now time.Time) time.Duration {
 	blind := len(n.Limits) > 0 && !slices.ContainsFunc(n.Limits, func(l backend.Limit) bool { return !l.Unjudged })
-	if !n.Up || blind || unseen(&n.Lag, now) != "" {
+	if !n.Up || blind || unseen(&n.Lag, now) != "" || !sourceSeen(&n.Lag, now) {
 		return -1
 	}
-	return n.Lag.Position
+	return lag
 }
 
 // excludedFor names the classes that a replica is excluded for by its lag.

@@ -65,7 +65,11 @@ func TestServerRow(t *testing.T) {
 	})
 	n.Limits = []backend.Limit{{Name: "F0", Excluded: "the source's position is not known", Unjudged: true}} // what was seen before is not the lag now
 	wantValues(t, byName(t, serverColumns, serverRow(n, now)), map[string]string{"Lag": "unknown"})
-	wantValues(t, byName(t, lagColumns, lagRow(n, now)), map[string]string{"Lag": "unknown"})
+	wantValues(t, byName(t, lagColumns, lagRow(n, now)), map[string]string{"Lag": "unknown", "Transport_lag": "unknown"})
+	n = laggingReplica(now)
+	n.Lag.SourceAt = now.Add(-3 * time.Second) // nor is what the source was compared with before it was lost
+	wantValues(t, byName(t, serverColumns, serverRow(n, now)), map[string]string{"Lag": "unknown", "Excluded_for": "F0"})
+	wantValues(t, byName(t, lagColumns, lagRow(n, now)), map[string]string{"Lag": "unknown", "Transport_lag": "unknown", "Unapplied": "1204"})
 	source := &backend.Node{Role: backend.RoleSource, Up: true, Live: &backend.Live{}}
 	wantValues(t, byName(t, lagColumns, lagRow(source, now)), map[string]string{"Lag": "", "Threads": "", "Health": "", "Clock_offset": "unknown"})
 	wantValues(t, byName(t, serverColumns, serverRow(source, now)), map[string]string{"Lag": "", "Excluded_for": "", "Health": ""})
