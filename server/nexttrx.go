@@ -134,14 +134,15 @@ func usesNextTrx(c *classifier.Class) bool {
 		return !c.Flags.Any(classifier.NoTable|classifier.MultiStatement) && !isShow(c) && !strings.Contains(c.Digest, "(select") &&
 			!strings.Contains(strings.ToLower(c.Digest), "json_table")
 	case classifier.Write:
-		return !c.Flags.Any(classifier.SelectInto | classifier.NoTable | classifier.MultiStatement | classifier.CreatesTemp | classifier.DropsTemp) // that of temporary tables is none
-	case classifier.DDL:
+		return !c.Flags.Any(classifier.SelectInto | classifier.NoTable | classifier.MultiStatement | classifier.CreatesTemp | classifier.DropsTemp)
+	case classifier.DDL: // that of temporary tables commits nothing
 		return !c.Flags.Any(classifier.MultiStatement | classifier.CreatesTemp | classifier.DropsTemp)
 	case classifier.LockingRead, classifier.Begin, classifier.Commit, classifier.Rollback:
 		return !c.Is(classifier.MultiStatement)
 	case classifier.XA:
 		return endsXA.MatchString(c.Digest)
-	case classifier.Set, classifier.LockTables, classifier.UnlockTables: // of autocommit; the one may commit before it fails, the other commits where tables are locked
+	case classifier.Set, classifier.LockTables, classifier.UnlockTables:
+		// SET autocommit = 1 leaves them; LOCK TABLES may not, and UNLOCK TABLES only commits where tables are locked: in doubt they are not used up.
 		return false
 	}
 	return c.Is(classifier.ImplicitCommit) && !c.Is(classifier.MultiStatement)
