@@ -146,6 +146,18 @@ type Limit struct {
 	Share uint8
 }
 
+// Text tells why a replica is excluded, and for how long still if it recovers.
+func (l *Limit) Text(now time.Time) string {
+	if l.Returns.IsZero() {
+		return l.Excluded
+	}
+	left, unit := max(l.Returns.Sub(now), 0), time.Second
+	if left < 10*time.Second {
+		unit = 100 * time.Millisecond
+	}
+	return "recovering, " + left.Round(unit).String() + " left (" + l.Excluded + ")"
+}
+
 // Clock is a node's clock as Causeway saw it. It explains, and proves nothing.
 type Clock struct {
 	Known  bool

@@ -17,8 +17,9 @@ type Verdict struct {
 }
 
 // Explain judges every node with the same checks as Pick, for people: it
-// allocates and is not for the way of a query.
-func Explain(nodes []*backend.Node, need Need) []Verdict {
+// allocates and is not for the way of a query. what names need.Token: "the token",
+// unless it is something else that the read must see.
+func Explain(nodes []*backend.Node, need Need, what string) []Verdict {
 	out := make([]Verdict, 0, len(nodes))
 	best := unranked
 	for _, n := range nodes {
@@ -35,11 +36,11 @@ func Explain(nodes []*backend.Node, need Need) []Verdict {
 		v.Eligible = k != unranked && k == best
 		switch {
 		case v.Reason == OverLimit:
-			v.Text = explainOver(v.Node, &need, v.Eligible)
+			v.Text = explainOver(v.Node, &need, what, v.Eligible)
 		case v.Reason == Eligible && !v.Eligible:
 			v.Text = outranked(v.Node)
 		default:
-			v.Text = explain(v.Node, v.Reason, &need)
+			v.Text = explain(v.Node, v.Reason, &need, what)
 		}
 	}
 	return out
@@ -58,22 +59,22 @@ func outranked(n *backend.Node) string {
 
 // explainOver tells of a replica that is excluded for its lag; taken: it serves
 // all the same.
-func explainOver(n *backend.Node, need *Need, taken bool) string {
+func explainOver(n *backend.Node, need *Need, what string, taken bool) string {
 	text := "over the lag limit: "
 	if n.Far {
 		text = "over the lag limit of other zones: "
 	}
-	text += limit(n, need).Excluded
+	text += limit(n, need).Text(need.Now)
 	switch {
 	case taken:
-		text += "; covers the token, and no replica within the limit does"
+		text += "; covers " + what + ", and no replica within the limit does"
 	case need.proved():
-		text += "; covers the token, but so does a better one"
+		text += "; covers " + what + ", but so does a better one"
 	}
 	return text
 }
 
-func explain(n *backend.Node, r Reason, need *Need) string {
+func explain(n *backend.Node, r Reason, need *Need, what string) string {
 	switch r {
 	case NoReplica:
 		return "not a replica: its role is " + n.Role.String()
@@ -82,20 +83,20 @@ func explain(n *backend.Node, r Reason, need *Need) string {
 	case Excluded:
 		return "excluded: " + n.Exclude
 	case NotCovered:
-		return explainMissing(n.Position, need.Token)
+		return explainMissing(n.Position, need.Token, what)
 	case NotFresh:
 		if n.FreshAsOf.IsZero() {
 			return fmt.Sprintf("freshness unproved: covers no sample of the source's position yet, the bound is %s", need.MaxStaleness)
 		}
 		return fmt.Sprintf("may be %s stale, the bound is %s", staleness(n, need), need.MaxStaleness)
 	}
-	return explainEligible(n, need)
+	return explainEligible(n, need, what)
 }
 
 // explainMissing names the missing GTIDs, as far as they fit in a line.
-func explainMissing(position, token gtid.Set) string {
+func explainMissing(position, token gtid.Set, what string) string {
 	if position.IsEmpty() {
-		return "its position is empty or unknown, it covers no token"
+		return "its position is empty or unknown, it does not cover " + what
 	}
 	missing := token.Subtract(position)
 	const most = 120
@@ -103,10 +104,10 @@ func explainMissing(position, token gtid.Set) string {
 	if len(text) > most {
 		text = text[:most] + "..."
 	}
-	return fmt.Sprintf("has not executed %d GTIDs of the token: %s", missing.Count(), text)
+	return fmt.Sprintf("has not executed %d GTIDs of %s: %s", missing.Count(), what, text)
 }
 
-func explainEligible(n *backend.Node, need *Need) string {
+func explainEligible(n *backend.Node, need *Need, what string) string {
 	text := "eligible: "
 	switch {
 	case need.AnyLive:
@@ -114,7 +115,7 @@ func explainEligible(n *backend.Node, need *Need) string {
 	case need.Token.IsEmpty():
 		text += "no token to cover"
 	default:
-		text += "covers the token"
+		text += "covers " + what
 	}
 	if !n.FreshAsOf.IsZero() {
 		text += fmt.Sprintf(", at most %s stale", staleness(n, need))

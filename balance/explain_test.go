@@ -52,7 +52,7 @@ func TestExplain(t *testing.T) {
 	want := map[string]string{
 		"ok":       "eligible: covers the token, at most 100ms stale; weight 1, 3 in flight, answers in about 2ms",
 		"missing":  "has not executed 3 GTIDs of the token: " + uuid + ":8-10",
-		"empty":    "its position is empty or unknown, it covers no token",
+		"empty":    "its position is empty or unknown, it does not cover the token",
 		"stale":    "may be 3s stale, the bound is 2s",
 		"unproved": "freshness unproved: covers no sample of the source's position yet, the bound is 2s",
 		"down":     "down: does not answer probes",
@@ -61,7 +61,7 @@ func TestExplain(t *testing.T) {
 		"drained":  "weight 0: serves only if no other replica can",
 	}
 	nodes := []*backend.Node{ok, nil, missing, empty, stale, unproved, down, excluded, source, drained}
-	got := Explain(nodes, Need{Token: upTo(10), MaxStaleness: 2 * time.Second, Now: now})
+	got := Explain(nodes, Need{Token: upTo(10), MaxStaleness: 2 * time.Second, Now: now}, "the token")
 	if len(got) != len(want) {
 		t.Fatalf("%d verdicts", len(got))
 	}
@@ -82,7 +82,7 @@ func TestExplainOtherNeeds(t *testing.T) {
 		{Need{}, "eligible: no token to cover; weight 0"},
 		{Need{AnyLive: true, Token: upTo(99)}, "eligible: any live replica will do; weight 0"},
 	} {
-		if got := Explain([]*backend.Node{n}, tc.need); got[0].Text != tc.want || !got[0].Eligible {
+		if got := Explain([]*backend.Node{n}, tc.need, "the token"); got[0].Text != tc.want || !got[0].Eligible {
 			t.Errorf("got %q, want %q", got[0].Text, tc.want)
 		}
 	}
@@ -95,7 +95,7 @@ func TestExplainIsShort(t *testing.T) {
 	for i := range 5000 {
 		fmt.Fprintf(&text, ":%d", 2*i+100)
 	}
-	got := Explain(replicas(1), Need{Token: gtid.MustParse(text.String())})
+	got := Explain(replicas(1), Need{Token: gtid.MustParse(text.String())}, "the token")
 	if len(got[0].Text) > 200 || !strings.Contains(got[0].Text, "5000 GTIDs") {
 		t.Errorf("got %q", got[0].Text)
 	}
@@ -110,7 +110,7 @@ func TestExplainAgreesWithPick(t *testing.T) {
 		need := Need{Now: now, Token: upTo(r.IntN(12)), MaxStaleness: time.Duration(r.IntN(3)) * 150 * time.Millisecond, AnyLive: r.IntN(5) == 0}
 		picked, _ := Pick(policies[r.IntN(len(policies))], nodes, need, r.Uint64())
 		found := picked == nil
-		for _, v := range Explain(nodes, need) {
+		for _, v := range Explain(nodes, need, "the token") {
 			if v.Eligible && picked == nil {
 				t.Fatalf("%s is called eligible but nothing was picked", v.Text)
 			}

@@ -59,7 +59,7 @@ func TestLimit(t *testing.T) {
 					}
 				}
 			}
-			for _, v := range Explain(tc.nodes, tc.need) {
+			for _, v := range Explain(tc.nodes, tc.need, "the token") {
 				if v.Eligible != (v.Node.Addr == tc.want) {
 					t.Errorf("Explain says %v of %s: %s", v.Eligible, v.Node.Addr, v.Text)
 				}
@@ -72,18 +72,20 @@ func TestExplainLimit(t *testing.T) {
 	behind, fine := limited(replica("behind", 1, 10), isOver), limited(replica("fine", 1, 10), isFine)
 	slow := limited(replica("slow", 4, 10), backend.Limit{Share: 40})
 	slow.Slow, slow.QueryP95 = true, 3*time.Millisecond
+	recovers := limited(replica("recovers", 1, 10), backend.Limit{Excluded: "lag p95 was 3s, the limit is 2s", Returns: now.Add(42 * time.Second)})
 	for _, tc := range []struct {
 		nodes []*backend.Node
 		need  Need
 		want  string // of the first
 	}{
 		{[]*backend.Node{behind}, Need{}, "over the lag limit: lag p95 was 3s, the limit is 2s"},
-		{[]*backend.Node{behind}, Need{Token: upTo(1)}, "; covers the token, and no replica within the limit does"},
-		{[]*backend.Node{behind, fine}, Need{Token: upTo(1)}, "; covers the token, but so does a better one"},
+		{[]*backend.Node{recovers}, Need{}, "over the lag limit: recovering, 42s left (lag p95 was 3s, the limit is 2s)"},
+		{[]*backend.Node{behind}, Need{Token: upTo(1)}, "; covers all, and no replica within the limit does"},
+		{[]*backend.Node{behind, fine}, Need{Token: upTo(1)}, "; covers all, but so does a better one"},
 		{[]*backend.Node{slow, fine}, Need{}, "; weight 4, of which it carries 40 % in its slow start, halved: its answers' p95 of 3ms is above 1.5 times the source's"},
 	} {
 		tc.need.Now = now
-		if got := Explain(tc.nodes, tc.need)[0].Text; !strings.Contains(got, tc.want) {
+		if got := Explain(tc.nodes, tc.need, "all")[0].Text; !strings.Contains(got, tc.want) {
 			t.Errorf("%q has no %q", got, tc.want)
 		}
 	}

@@ -56,7 +56,7 @@ func TestPickZones(t *testing.T) {
 				t.Errorf("%s, %s: %v, want %v", c.name, p, got, c.want)
 			}
 		}
-		for _, v := range Explain(c.nodes, c.need) {
+		for _, v := range Explain(c.nodes, c.need, "the token") {
 			if v.Eligible != slices.Contains(c.want, v.Node.Addr) {
 				t.Errorf("%s: %s is explained as %v: %s", c.name, v.Node.Addr, v.Eligible, v.Text)
 			}
@@ -73,7 +73,7 @@ func TestExplainZones(t *testing.T) {
 		"nowhere": "in no zone: serves only if no replica of Causeway's own zone can",
 		"lagging": "over the lag limit of other zones: lag p95 was 9s",
 	}
-	for _, v := range Explain([]*backend.Node{near, other, nowhere, overLimit(far(replica("lagging", 1, 10)))}, Need{Now: now}) {
+	for _, v := range Explain([]*backend.Node{near, other, nowhere, overLimit(far(replica("lagging", 1, 10)))}, Need{Now: now}, "the token") {
 		if !strings.Contains(v.Text, want[v.Node.Addr]) {
 			t.Errorf("%s: %q, want %q", v.Node.Addr, v.Text, want[v.Node.Addr])
 		}

@@ -99,8 +99,13 @@ func TestLimitCourses(t *testing.T) {
 		{"back after the window, slowly", func(c *course) {
 			c.lag(60, 0)
 			c.lag(10, 5*time.Second)
+			if c.lag(1, 2*limit); !c.shown().Returns.IsZero() {
+				c.t.Error("recovers while it is behind")
+			}
 			c.lag(120, 0)
-			c.want("lag p99", 0)
+			if c.want("lag p99", 0); c.shown().Returns != t0.Add(c.at) {
+				c.t.Errorf("returns at %v, not with the next sample", c.shown().Returns)
+			}
 			c.lag(1, 0) // 60 s after the first good one
 			c.want("", 10)
 			c.lag(30, 0)

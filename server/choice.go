@@ -139,7 +139,7 @@ func (s *Server) startClass(user string) (base choice, limit *Class) {
 
 // choose finds the class of the read that is to run.
 func (s *session) choose(j *job) {
-	s.choice = choose(s.base, s.maxClass, s.rule, s.wish, s.statementWish(j))
+	s.choice = choose(s.base, s.maxClass, s.rule, s.wish, s.srv.classes.statementWish(&j.hints))
 	if s.choice.ignored != "" {
 		s.srv.metrics.ignoredHints.Inc()
 	}
@@ -158,16 +158,16 @@ func (s *session) readHints(j *job) {
 }
 
 // statementWish is what the statement's own hints ask for.
-func (s *session) statementWish(j *job) wish {
-	if j.hints.Unread != "" {
-		w := s.srv.classes.wishOf(j.hints.Class, j.hints.MaxStaleness)
-		w.ignore(j.hints.Unread + ": it is written as /*" + j.hints.Unread + "='...'*/, or is a query attribute that is a string")
+func (c *classes) statementWish(h *classifier.Hints) wish {
+	if h.Unread != "" {
+		w := c.wishOf(h.Class, h.MaxStaleness)
+		w.ignore(h.Unread + ": it is written as /*" + h.Unread + "='...'*/, or is a query attribute that is a string")
 		return w
 	}
-	if j.hints.Class == "" && j.hints.MaxStaleness == "" {
+	if h.Class == "" && h.MaxStaleness == "" {
 		return wish{}
 	}
-	return s.srv.classes.wishOf(j.hints.Class, j.hints.MaxStaleness)
+	return c.wishOf(h.Class, h.MaxStaleness)
 }
 
 // toSource: the class or the rule names the source.

@@ -2,6 +2,7 @@ package server
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"causeway/backend"
@@ -89,6 +90,25 @@ func (c contract) patient(class, f0 *Class) contract {
 	}
 	c.steps = append(steps, Step{Kind: StepError})
 	return c
+}
+
+// neededText names what a replica must have.
+func (c *contract) neededText(d *demand) string {
+	var what []string
+	switch {
+	case c.global:
+		what = append(what, "what the source had executed")
+	case c.token && d.stands:
+		what = append(what, "what may have been written in this scope")
+	case c.token:
+		what = append(what, "the token")
+	case c.floor:
+		what = append(what, "the source's position when Causeway began")
+	}
+	if !d.seen.IsEmpty() {
+		what = append(what, "what was seen before")
+	}
+	return strings.Join(what, " and ")
 }
 
 // has tells whether a step is among what is tried.

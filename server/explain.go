@@ -2,13 +2,12 @@ package server
 
 import (
 	"fmt"
-	"strconv"
-	"strings"
 	"time"
 
 	"causeway/backend"
 	"causeway/balance"
 	"causeway/classifier"
+	"causeway/gtid"
 	"causeway/wire"
 )
 
@@ -37,6 +36,9 @@ func (s *session) explainCauseway(j *job, text []byte) error {
 func (s *session) explainRows(sql []byte, attrs classifier.Hints) [][]string {
 	v := s.view()
 	class := s.srv.opts.Classifier.Classify(sql, s.classifierMode(v))
+	attrs.Fill(classifier.CommentHints(sql, s.mode))
+	defer func(held gtid.Token, c common) { s.token, s.common.keyed, s.common.key = held, c.keyed, c.key }(s.token, s.common)
+	s.useKey(&job{hints: attrs})
 	f := s.facts(v)
 	f.tempFree = f.homeOnly == reasonTempTables && s.homeOnlyBesides() == reasonNone && !s.sticky.temp.mayBeIn(class)
 	p := decide(class, f)
@@ -50,7 +52,6 @@ func (s *session) explainRows(sql []byte, attrs classifier.Hints) [][]string {
 	} else {
 		rows = append(rows, []string{"Rule", "none"})
 	}
-	attrs.Fill(classifier.CommentHints(sql, s.mode))
 	switch {
 	case class.Kind == classifier.Causeway:
 		return append(rows, []string{"Choice", "Causeway itself"})
@@ -69,8 +70,6 @@ func (s *session) explainRows(sql []byte, attrs classifier.Hints) [][]string {
 	if p.target != toReplica {
 		return append(rows, []string{"Reason", p.reason.String()}, []string{"Choice", s.elsewhere(p, v)})
 	}
-	held, keyed := s.token, s.common.keyed
-	defer func() { s.token, s.common.keyed = held, keyed }()
 	for _, text := range attrs.Tokens() {
 		set, _, err := s.srv.opts.Tokens.Read(text)
 		if err != nil {
@@ -79,7 +78,7 @@ func (s *session) explainRows(sql []byte, attrs classifier.Hints) [][]string {
 		rows = append(rows, []string{"Token_handed_in", "taken as it is here; a statement that runs has it checked against the source"})
 		s.take(set)
 	}
-	ch := choose(s.base, s.maxClass, r, s.wish, s.srv.classes.wishOf(attrs.Class, attrs.MaxStaleness))
+	ch := choose(s.base, s.maxClass, r, s.wish, s.srv.classes.statementWish(&attrs))
 	return append(rows, s.explainRead(ch, p, v)...)
 }
 
@@ -127,6 +126,10 @@ func (s *session) pausedText(class *classifier.Class, p plan, now time.Time) str
 
 // explainRead shows the contract of a read and what each replica says to it.
 func (s *session) explainRead(ch choice, p plan, v *backend.View) [][]string {
+	lost := s.lostUntold(v)
+	if s.srv.opts.ForgetLostWrites && !lost.IsEmpty() { // explainRows takes the token back
+		s.token.Set = s.token.Set.Subtract(lost)
+	}
 	d, now := s.demand(v), time.Now()
 	c := s.agree(ch, &d, v)
 	shown := ch
@@ -144,6 +147,10 @@ func (s *session) explainRead(ch choice, p plan, v *backend.View) [][]string {
 		token += " (not asked for: promote_on_token = false)"
 	}
 	rows = append(rows, []string{"Consistency", c.class.Consistency.String()}, []string{"Scope", s.scopeText()}, []string{"Token", token}, []string{"Bound", orNone(c.bound)})
+	if !lost.IsEmpty() && !s.srv.opts.ForgetLostWrites {
+		text := lost.Line()
+		return append(rows, []string{"Choice", "an error, told once: writes of this session were lost: " + text[:min(len(text), 200)]})
+	}
 	if ch.toSource() {
 		return append(rows, []string{"Choice", s.elsewhere(plan{}, v) + ", by " + reasonClass.String() + " or rule, without the fallback budget"})
 	}
@@ -153,95 +160,25 @@ func (s *session) explainRead(ch choice, p plan, v *backend.View) [][]string {
 	if s.brownedOut(&ch, &c) {
 		return append(rows, []string{"Choice", fmt.Sprintf("error %d, by %s: %s", wire.ErrServerIsntAvailable, reasonBrownout, s.srv.brownoutText(now))})
 	}
+	if s.srv.others != nil && s.common.reads() {
+		rows = append(rows, []string{"Shared", "what other Causeways acknowledged is asked for when the read arrives"})
+	}
 	if c.global {
 		d.token = d.token.Union(v.SourcePosition)
 		rows = append(rows, []string{"Source_position", "asked for when the read arrives; now as last seen"})
 	}
-	need := needOf(&c, &d, now)
-	left := s.srv.windowLeft(d.until)
-	if left > 0 {
-		rows = append(rows, []string{"Sticky", left.String() + " left of the window after a commit"})
+	f := foresight{contract: c, demand: d, plan: p, view: v, now: now, need: s.needOf(&c, &d, now), left: s.srv.windowLeft(d.until)}
+	floor, again := s.foreseeSeen(v, &c, f.need)
+	f.demand.mustSee(floor, &f.need)
+	f.again, f.barred = again, s.barred(&c, v, now)
+	if f.left > 0 {
+		rows = append(rows, []string{"Sticky", f.left.String() + " left of the window after a commit"})
 	}
-	for _, verdict := range balance.Explain(v.Replicas, need) {
-		rows = append(rows, []string{"Candidate " + verdict.Node.Addr, verdictText(&c, verdict.Text)})
+	if f.barred {
+		rows = append(rows, []string{"Warmup", v.WarmupUntil.Sub(now).Round(time.Second).String() + " left after a promotion: no GTID proves what this read would see on a replica"})
 	}
-	rows = append(rows, []string{"On_lag", stepsText(c.steps)})
-	if left > 0 && s.mayStick(&c, v) && s.srv.opts.Budget.LeftFor(c.share, now) > 0 {
-		return append(rows, []string{"Choice", s.elsewhere(plan{}, v) + ", by " + reasonSticky.String() + ", within the budget: " + s.leftText(c.share, now)})
+	for _, verdict := range balance.Explain(v.Replicas, f.need, c.neededText(&f.demand)) {
+		rows = append(rows, []string{"Candidate " + verdict.Node.Addr, verdict.Text})
 	}
-	if v.WithoutGTIDs && c.token && anyUsable(v, nil) {
-		return append(rows, []string{"Choice", s.elsewhere(plan{}, v) + ", once the budget lets it, or an error; " + s.leftText(c.share, now)})
-	}
-	if n, _ := balance.Pick(s.srv.opts.Policy, v.Replicas, need, s.srv.turn.Load()+1); n != nil {
-		return append(rows, []string{"Choice", n.Addr + ", by " + s.srv.opts.Policy.String()})
-	}
-	return append(rows, []string{"Choice", s.foresee(&c, &d, p, v, now)})
-}
-
-// verdictText is a verdict's text where what the read must see is no token, but the floor.
-func verdictText(c *contract, text string) string {
-	if c.token {
-		return text
-	}
-	return strings.ReplaceAll(text, "the token", "the source's position when Causeway began")
-}
-
-// foresee tells what on_lag comes to if nothing changes meanwhile.
-func (s *session) foresee(c *contract, d *demand, p plan, v *backend.View, now time.Time) string {
-	steps, waits := c.steps, balance.WaitHelps(v.Replicas, needOf(c, d, now))
-	if !anyUsable(v, nil) {
-		switch share := c.withoutReplicas(); {
-		case len(v.Replicas) == 0 || p.begin:
-			return s.elsewhere(plan{}, v)
-		case share == 0:
-			return "an error: no replica is usable"
-		default:
-			return s.elsewhere(plan{}, v) + ", as no replica is usable; " + s.leftText(share, now)
-		}
-	}
-	var out []string
-	waited := false
-	for _, step := range steps {
-		switch step.Kind {
-		case StepWait:
-			if !waits {
-				if len(out) == 0 {
-					out = append(out, "does not wait: no replica would serve it however much it applies")
-				}
-				continue
-			}
-			waited, out = true, append(out, "waits up to "+step.Wait.String())
-			continue
-		case StepSource:
-			if !v.Source.Usable() {
-				continue
-			}
-			if p.begin {
-				return strings.Join(append(out, s.elsewhere(plan{}, v)), ", then ")
-			}
-			if s.srv.opts.Budget.LeftFor(c.share, now) > 0 {
-				return strings.Join(append(out, s.elsewhere(plan{}, v)+", within the budget: "+s.leftText(c.share, now)), ", then ")
-			}
-			out = append(out, "is refused the source: "+s.leftText(c.share, now))
-		case StepStale:
-			if n, stale := balance.Freshest(s.coveringFor(c, d, v.Replicas), now); n != nil {
-				return strings.Join(append(out, n.Addr+", stale with a warning, "+staleText(stale)), ", then ")
-			}
-			if waited {
-				out = append(out, "takes a replica that has the token by then, stale with a warning")
-			}
-		}
-	}
-	return strings.Join(append(out, "an error"), ", then ")
-}
-
-func (s *session) leftText(share float64, now time.Time) string {
-	return strconv.Itoa(s.srv.opts.Budget.LeftFor(share, now)) + " reads left"
-}
-
-func staleText(d time.Duration) string {
-	if d < 0 {
-		return "of unproved age"
-	}
-	return "up to " + d.Round(time.Millisecond).String() + " old"
+	return append(rows, []string{"On_lag", stepsText(c.steps)}, []string{"Choice", s.foresee(&f)})
 }

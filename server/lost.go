@@ -221,6 +221,20 @@ func (s *session) tellLostWrites(v *backend.View) error {
 	return s.lostError("the source that took over does not have " + text[:min(len(text), 200)] + "; see SHOW CAUSEWAY LOST")
 }
 
+// lostUntold is what of the session's own token was lost, while it was not told so.
+func (s *session) lostUntold(v *backend.View) gtid.Set {
+	if s.token.Void(v.Epoch) {
+		return s.token.Set
+	}
+	a := &s.srv.acked
+	if s.lostSeen == a.version.Load() {
+		return gtid.Set{}
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return s.token.Set.Intersect(a.lost)
+}
+
 func (s *session) lostError(why string) error {
 	s.srv.metrics.lostTokens.Inc()
 	if s.srv.opts.ForgetLostWrites {

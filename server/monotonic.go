@@ -74,15 +74,11 @@ func (s *session) holdToSeen(v *backend.View, need *balance.Need, tried []string
 	all := s.allSeen(v)
 	var buf [8]scope.Read
 	floor, reads := floorOf(v, all, buf[:0])
-	if addr, one := sameServer(reads); one && len(tried) == 0 && !barred {
-		again := *need
-		again.Token = again.Token.Union(floor)
-		if n := v.Node(addr); n != nil && n.Role == backend.RoleReplica && n.Incarnation.Generation == reads[0].Generation {
-			if n, _ := balance.Pick(s.srv.opts.Policy, []*backend.Node{n}, again, 0); n != nil {
-				if c, err := s.replicaConn(n, false); err == nil {
-					n.Live.Picks.Add(1)
-					return c, nil
-				}
+	if len(tried) == 0 && !barred {
+		if n := s.sameReplica(v, *need, floor, reads); n != nil {
+			if c, err := s.replicaConn(n, false); err == nil {
+				n.Live.Picks.Add(1)
+				return c, nil
 			}
 		}
 	}
@@ -92,9 +88,51 @@ func (s *session) holdToSeen(v *backend.View, need *balance.Need, tried []string
 			return nil, err
 		}
 	}
-	s.demanded.seen = floor
-	need.Token = need.Token.Union(floor)
+	s.demanded.mustSee(floor, need)
 	return nil, nil
+}
+
+// mustSee makes what was seen before part of what a read must see.
+func (d *demand) mustSee(floor gtid.Set, need *balance.Need) {
+	d.seen = floor
+	need.Token = need.Token.Union(floor)
+}
+
+// sameReplica is the replica that served all of the reads, if it qualifies.
+func (s *session) sameReplica(v *backend.View, need balance.Need, floor gtid.Set, reads []scope.Read) *backend.Node {
+	addr, one := sameServer(reads)
+	if !one {
+		return nil
+	}
+	n := v.Node(addr)
+	if n == nil || n.Role != backend.RoleReplica || n.Incarnation.Generation != reads[0].Generation {
+		return nil
+	}
+	need.Token = need.Token.Union(floor)
+	n, _ = balance.Pick(s.srv.opts.Policy, []*backend.Node{n}, need, 0)
+	return n
+}
+
+// foreseeSeen is holdToSeen for EXPLAIN CAUSEWAY: it asks nobody, and makes no entry of
+// a key. A server's position as last seen stands for what it would say.
+func (s *session) foreseeSeen(v *backend.View, c *contract, need balance.Need) (floor gtid.Set, again *backend.Node) {
+	if !c.monotonic || need.AnyLive {
+		return gtid.Set{}, nil
+	}
+	all := []*scope.Seen{&s.saw}
+	if e := s.srv.scopes.keys.Find(s.common.key); s.common.key != "" && e != nil {
+		all = append(all, &e.Seen)
+	}
+	floor, reads := floorOf(v, all, nil)
+	again = s.sameReplica(v, need, floor, reads)
+	for _, r := range reads {
+		if n := v.Node(r.Addr); n.Usable() && n.Incarnation.Generation == r.Generation {
+			floor = floor.Union(n.Position)
+		} else {
+			floor = floor.Union(v.SourcePosition)
+		}
+	}
+	return floor, again
 }
 
 // seenBut is what a monotonic read must see, but for what was read on one life of one

@@ -211,7 +211,7 @@ func (s *session) reader(j *job, p plan, tried []string) (*backend.Conn, error) 
 	if s.sticks(j, v) {
 		return nil, nil
 	}
-	barred := s.barred(v, j.start)
+	barred := s.barred(&s.contract, v, j.start)
 	if c, err := s.holdToSeen(v, &need, tried, barred); err != nil || c != nil {
 		return c, err
 	}
@@ -233,8 +233,8 @@ func (s *session) reader(j *job, p plan, tried []string) (*backend.Conn, error) 
 // barred tells whether the warm-up after a promotion keeps a read from replicas:
 // no GTID proves what it sees, and its class does not take that. (A replica may
 // still be without what the new source has applied of its own backlog.)
-func (s *session) barred(v *backend.View, now time.Time) bool {
-	return now.Before(v.WarmupUntil) && !s.contract.token && !s.contract.class.WarmupAllow && v.Source.Usable() && !s.srv.opts.SkipTokenCheck
+func (s *session) barred(c *contract, v *backend.View, now time.Time) bool {
+	return now.Before(v.WarmupUntil) && !c.token && !c.class.WarmupAllow && v.Source.Usable() && !s.srv.opts.SkipTokenCheck
 }
 
 // need is what a read of this session asks of a replica now.
@@ -255,7 +255,7 @@ func (s *session) need(v *backend.View, now time.Time) (balance.Need, error) {
 	}
 	s.contract = s.agree(s.choice, &s.demanded, v)
 	if s.srv.opts.SkipTokenCheck {
-		return balance.Need{Now: now, AnyLive: true}, nil // the contract stays, for the audit
+		return s.needOf(&s.contract, &s.demanded, now), nil // the contract stays, for the audit
 	}
 	if !s.demanded.held && !s.contract.global {
 		s.srv.metrics.emptyTokens.Inc()
@@ -270,7 +270,7 @@ func (s *session) need(v *backend.View, now time.Time) (balance.Need, error) {
 		s.route.reason = reasonToken
 		s.demanded.token = s.demanded.token.Union(all)
 	}
-	return needOf(&s.contract, &s.demanded, now), nil
+	return s.needOf(&s.contract, &s.demanded, now), nil
 }
 
 // agree is the contract of a read of this session.
@@ -288,7 +288,10 @@ func (s *session) agree(ch choice, d *demand, v *backend.View) contract {
 }
 
 // needOf is what a contract asks of a replica.
-func needOf(c *contract, d *demand, now time.Time) balance.Need {
+func (s *session) needOf(c *contract, d *demand, now time.Time) balance.Need {
+	if s.srv.opts.SkipTokenCheck {
+		return balance.Need{Now: now, AnyLive: true}
+	}
 	need := balance.Need{MaxStaleness: c.bound, Now: now, Limit: c.class.limit, Promoted: c.promoted && d.held}
 	switch {
 	case c.token:
@@ -367,12 +370,17 @@ func anyUsable(v *backend.View, tried []string) bool {
 // sampleWait is how long a read waits for a sample between two looks.
 const sampleWait = 5 * time.Millisecond
 
+// awaited is what a replica must have for a read to go on; empty: nobody knows.
+func awaited(need *balance.Need, v *backend.View) gtid.Set {
+	if need.MaxStaleness > 0 {
+		return need.Token.Union(v.SourcePosition) // who has that is fresh
+	}
+	return need.Token
+}
+
 // waitCovered waits until a replica qualifies, at most for limit after start.
 func (s *session) waitCovered(need balance.Need, start time.Time, limit time.Duration, tried []string) *backend.Conn {
-	until := need.Token
-	if need.MaxStaleness > 0 {
-		until = until.Union(s.view().SourcePosition) // who has that is fresh
-	}
+	until := awaited(&need, s.view())
 	if until.IsEmpty() {
 		return nil
 	}

@@ -108,9 +108,11 @@ func (s *session) routeRows() [][]string {
 	}
 	d := s.demand(v)
 	c := s.agree(now, &d, v)
-	need := needOf(&c, &d, time.Now())
-	for _, verdict := range balance.Explain(v.Replicas, need) {
-		rows = append(rows, []string{"Now " + verdict.Node.Addr, verdictText(&c, verdict.Text)})
+	need := s.needOf(&c, &d, time.Now())
+	floor, _ := s.foreseeSeen(v, &c, need)
+	d.mustSee(floor, &need)
+	for _, verdict := range balance.Explain(v.Replicas, need, c.neededText(&d)) {
+		rows = append(rows, []string{"Now " + verdict.Node.Addr, verdict.Text})
 	}
 	return rows
 }

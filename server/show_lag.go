@@ -66,10 +66,10 @@ func limitsText(limits []backend.Limit, now time.Time) string {
 	var texts []string
 	for _, l := range limits {
 		switch {
-		case l.Excluded != "" && !l.Returns.IsZero():
-			texts = append(texts, fmt.Sprintf("%s: recovering, %s left (%s)", l.Name, whole(max(l.Returns.Sub(now), 0)), l.Excluded))
-		case l.Excluded != "":
+		case l.Excluded != "" && l.Returns.IsZero():
 			texts = append(texts, l.Name+": excluded, "+l.Excluded)
+		case l.Excluded != "":
+			texts = append(texts, l.Name+": "+l.Text(now))
 		case l.Share < 100:
 			texts = append(texts, fmt.Sprintf("%s: slow start, %d %%", l.Name, l.Share))
 		default:
