@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -24,7 +25,7 @@ type acknowledged struct {
 	mu   sync.Mutex // guards the fields up to the blank line
 	set  gtid.Set
 	lost gtid.Set
-	rows []lostRow
+	rows []loss
 
 	checking sync.Mutex    // one comparison at a time
 	checked  atomic.Uint64 // lostKey of the last comparison
@@ -33,9 +34,10 @@ type acknowledged struct {
 	base     atomic.Pointer[sourceBase]
 }
 
-// lostRow is one row of SHOW CAUSEWAY LOST.
-type lostRow struct {
-	gtids    string
+// loss is what one change of the source has lost: a row of SHOW CAUSEWAY LOST for each
+// interval.
+type loss struct {
+	set      gtid.Set
 	noticed  time.Time
 	from, to string
 }
@@ -105,6 +107,7 @@ func (s *Server) compareLost(ctx context.Context) bool {
 		}
 		return false
 	}
+	s.noteFound(executed, v)
 	if lost := acked.Subtract(executed); !lost.IsEmpty() {
 		s.noteLost(lost, v)
 	}
@@ -127,9 +130,7 @@ func (s *Server) noteLost(lost gtid.Set, v *backend.View) {
 	a.mu.Lock()
 	a.set = a.set.Subtract(lost)
 	a.lost = a.lost.Union(lost)
-	for _, interval := range intervalsOf(lost) {
-		a.rows = append(a.rows, lostRow{interval, time.Now(), from, v.Source.Addr})
-	}
+	a.rows = append(a.rows, loss{lost, time.Now(), from, v.Source.Addr})
 	a.rows = a.rows[max(0, len(a.rows)-maxLostRows):]
 	a.version.Add(1)
 	a.mu.Unlock()
@@ -137,6 +138,27 @@ func (s *Server) noteLost(lost gtid.Set, v *backend.View) {
 	text := lost.Line()
 	s.log.Error().Uint64("transactions", lost.Count()).Str("gtids", text[:min(len(text), 500)]).Str("from", from).Str("to", v.Source.Addr).
 		Msg("acknowledged writes were lost: the source does not have them; SHOW CAUSEWAY LOST lists them")
+}
+
+// noteFound takes back what was lost and is on the source after all, as when an
+// operator names the wrong server, and then the right one.
+func (s *Server) noteFound(executed gtid.Set, v *backend.View) {
+	a := &s.acked
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	found := a.lost.Intersect(executed)
+	if found.IsEmpty() {
+		return
+	}
+	a.lost = a.lost.Subtract(found)
+	a.set = a.set.Union(found)
+	for i := range a.rows {
+		a.rows[i].set = a.rows[i].set.Subtract(found)
+	}
+	a.rows = slices.DeleteFunc(a.rows, func(l loss) bool { return l.set.IsEmpty() })
+	text := found.Line()
+	s.log.Warn().Uint64("transactions", found.Count()).Str("gtids", text[:min(len(text), 500)]).Str("source", v.Source.Addr).
+		Msg("writes that were listed as lost are on this source; they are taken off SHOW CAUSEWAY LOST")
 }
 
 // intervalsOf takes a set apart: "uuid:1-3:7" is uuid:1-3 and uuid:7. A tag
@@ -250,8 +272,10 @@ func (s *Server) lostRows() [][]string {
 	s.acked.mu.Lock()
 	defer s.acked.mu.Unlock()
 	rows := make([][]string, 0, len(s.acked.rows))
-	for _, r := range s.acked.rows {
-		rows = append(rows, []string{r.gtids, r.noticed.UTC().Format(time.RFC3339), r.from, r.to})
+	for _, l := range s.acked.rows {
+		for _, interval := range intervalsOf(l.set) {
+			rows = append(rows, []string{interval, l.noticed.UTC().Format(time.RFC3339), l.from, l.to})
+		}
 	}
-	return rows
+	return rows[max(0, len(rows)-maxLostRows):]
 }

@@ -328,6 +328,33 @@ func TestLostWrites(t *testing.T) {
 	}
 }
 
+// TestLostWritesFound: an operator names the wrong server, and then the right one.
+func TestLostWritesFound(t *testing.T) {
+	l := startLab(t, 1, func(o *Options) { o.MaxWait = time.Millisecond })
+	k, told := l.client(), l.client()
+	told.run("INSERT INTO t VALUES (1)")
+	l.apply()
+	k.run("INSERT INTO t VALUES (2)") // the replica does not get it
+	told.run("INSERT INTO t VALUES (3)")
+	lost := l.source.position().Subtract(l.replicas[0].position())
+	l.failOver()
+	told.wantError(wire.ErrServerIsntAvailable, "were lost", "SELECT a FROM t FOR UPDATE")
+	if rows := k.query("SHOW CAUSEWAY LOST").rows; len(rows) != 1 || rows[0][0] != lost.Line() {
+		t.Errorf("SHOW CAUSEWAY LOST: %v, want %v", rows, lost)
+	}
+	l.failOver()
+	k.wantFrom("source", "SELECT a FROM t FOR UPDATE") // nothing of it is lost now
+	k.wantFrom("source", "SELECT a FROM t")            // the replica lacks it
+	if rows := k.query("SHOW CAUSEWAY LOST").rows; len(rows) != 0 {
+		t.Errorf("SHOW CAUSEWAY LOST: %v", rows)
+	}
+	l.failOver() // lost again, and told again
+	k.wantError(wire.ErrServerIsntAvailable, "were lost", "SELECT a FROM t FOR UPDATE")
+	if rows := k.query("SHOW CAUSEWAY LOST").rows; len(rows) != 1 || rows[0][0] != lost.Line() {
+		t.Errorf("SHOW CAUSEWAY LOST: %v, want %v", rows, lost)
+	}
+}
+
 // TestLateAcknowledged: the old source's OK comes when the comparison is over.
 func TestLateAcknowledged(t *testing.T) {
 	l := startLab(t, 1)
