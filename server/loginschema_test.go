@@ -20,8 +20,11 @@ func unclear(v *backend.View) {
 // and needs a server waits, and so does USE.
 func TestLoginWithoutServer(t *testing.T) {
 	for name, lose := range map[string]func(*backend.View){
-		"two writable":   unclear,
-		"source down":    func(v *backend.View) { v.Source.Up, v.Source.Exclude = false, "down: gone"; v.Replicas = nil },
+		"two writable": unclear,
+		"source down": func(v *backend.View) {
+			v.Source.Up, v.Source.Exclude, v.Source.LastAnswer = false, "down: gone", time.Now()
+			v.Replicas = nil
+		},
 		"source no use":  func(v *backend.View) { v.Source.Exclude = "joining: waits"; v.Replicas = nil },
 		"replica no use": func(v *backend.View) { v.Source, v.Replicas[0].Exclude = nil, "fenced: it was the source" },
 	} {
@@ -39,6 +42,7 @@ func TestLoginWithoutServer(t *testing.T) {
 			}
 			writer := l.client()
 			writer.command(wire.ComInitDB, "shop")
+			time.Sleep(20 * time.Millisecond) // it would have been sent
 			wantTexts(t, l.source)
 			l.publish()
 			if r := writer.answer(textValue); r.err != nil || r.lost != nil {
