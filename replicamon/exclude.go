@@ -79,6 +79,8 @@ func (s *state) rootless(i int) string {
 	switch {
 	case n.status.readOnly:
 		return "no role: read only, and replicates from nowhere"
+	case s.source >= 0 && s.hasLeft(i):
+		return rivalPrefix + s.nodes[s.source].addr + ", which is writable too and stays the source, as it lacks nothing that this one has: make one of them read only, or say CAUSEWAY SET SOURCE '" + n.addr + "' if this one was promoted"
 	case s.source >= 0:
 		return "writable, but not the source: replicates from nowhere, and the source is " + s.nodes[s.source].addr
 	case s.pending():
@@ -87,6 +89,10 @@ func (s *state) rootless(i int) string {
 		return "writable, but not clearly the source: " + s.unclear
 	}
 }
+
+// rivalPrefix begins the exclusion of a node that may have been promoted beside a source
+// that lives.
+const rivalPrefix = "promoted? it is writable, and no longer replicates from "
 
 // upstream follows node i's channels up. It is one of the cluster's replicas if
 // a channel ends at the source, or at a server of this cluster that is lost:

@@ -48,6 +48,46 @@ func TestTwoWritable(t *testing.T) {
 	}
 }
 
+// TestPromotedBesideBusySource: what the old source has taken since the promotion, as
+// it is sent writes, does not keep it in office, but what people did decides.
+func TestPromotedBesideBusySource(t *testing.T) {
+	const stays = "b unknown: promoted? it is writable, and no longer replicates from a, which is writable too and stays the source"
+	for _, tt := range []struct {
+		name   string
+		moves  func(m *sim)
+		source string
+		want   []string
+	}{
+		{"b is promoted, c follows it", func(m *sim) { m.status(1, writable); m.status(2, replicaOf(2)) }, "b", []string{"a unknown: fenced", "b source"}},
+		{"c follows b first", func(m *sim) { m.status(2, replicaOf(2)); m.status(1, writable) }, "b", []string{"a unknown: fenced", "b source"}},
+		{"c is lost", func(m *sim) {
+			m.next(failed{i: 2, kind: errGone, text: "connection refused"})
+			m.status(1, writable)
+		}, "a", []string{"a source", stays}},
+		{"b is on its own", func(m *sim) { m.status(1, writable) }, "a", []string{"a source", stays}},
+		{"b is writable by mistake, c follows it", func(m *sim) { m.status(2, replicaOf(2)); m.status(1, both(replicaOf(1), writable)) }, "a", []string{"a source", "b replica"}},
+		{"b and c leave", func(m *sim) {
+			m.answer(0, 1, "1:1-20")
+			m.status(1, writable)
+			m.status(2, writable)
+		}, "a", []string{"a source", stays}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			m := cluster(t)
+			tt.moves(m)
+			m.answer(0, 1, "1:1-30")
+			m.status(0, writable)
+			m.answer(0, 1, "1:1-40")
+			m.status(0, writable)
+			m.wantSource(tt.source)
+			m.want(tt.want...)
+			if tt.source == "b" && (m.s.promotion.seq != 1 || m.s.promotion.from != "a") {
+				t.Errorf("promotion %+v", m.s.promotion)
+			}
+		})
+	}
+}
+
 // failedOver is a cluster in which b took a's place at 1:1-10.
 func failedOver(t *testing.T) *sim {
 	m := cluster(t)

@@ -102,6 +102,8 @@ func tellNode(log zerolog.Logger, n, was *node) {
 		e, msg = log.Info(), "node is joining"
 	case !n.up:
 		e, msg = log.Error(), "node is down"
+	case strings.HasPrefix(n.exclude, rivalPrefix):
+		e, msg = log.Error(), "two servers are writable"
 	}
 	e = e.Str("node", n.addr).Stringer("role", n.role)
 	if n.exclude != "" {

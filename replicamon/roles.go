@@ -18,6 +18,7 @@ func (s state) judge() state {
 	s.chooseSource()
 	s.noteMode()
 	s.liftFences()
+	s.noteLed()
 	for i, n := range s.nodes {
 		role, exclude := s.verdict(i)
 		if n.role != role || n.exclude != exclude {
@@ -120,13 +121,17 @@ func (s *state) leader() (int, string) {
 	return i, ""
 }
 
-// contend picks one of several writable nodes: the one that has executed all
-// that each other has, and more; else the only one that others replicate from.
+// contend picks one of several writable nodes: the one that was seen to be promoted;
+// else the one that has executed all that each other has, and more; else the only one
+// that others replicate from.
 // -1: neither is clear, or not yet. The nodes were not asked at the same time,
 // so one seems to lack what it has got since: only a question sent after the
 // other's answer proves a lack. Until that is so the source stays the source if
 // all others seem to be behind it, and else there is none.
 func (s *state) contend(candidates []int) int {
+	if i := s.successor(candidates); i >= 0 {
+		return i
+	}
 	s.blurred = s.isBlurred(candidates)
 	for _, i := range candidates {
 		if s.aheadOfAll(i, candidates) && (!s.blurred || i == s.source) {
@@ -141,6 +146,41 @@ func (s *state) contend(candidates []int) int {
 		return -1
 	}
 	return followed[0]
+}
+
+// successor is the candidate that was seen to be promoted while the source lives: it and
+// others replicated from the source, now they replicate from it, and nobody from the
+// source. That the source has executed more by then says nothing: it takes writes for as
+// long as it is sent some. -1: there is none.
+func (s *state) successor(candidates []int) int {
+	found := -1
+	for _, i := range candidates {
+		if i != s.source && s.hasLeft(i) && slices.ContainsFunc(s.nodes, func(o *node) bool { return o.led == s.sourceUUID && o.follows(s.nodes[i].uuid) }) {
+			if found >= 0 {
+				return -1
+			}
+			found = i
+		}
+	}
+	if found < 0 || !slices.Contains(candidates, s.source) || slices.ContainsFunc(s.nodes, func(o *node) bool { return o.up && o.follows(s.sourceUUID) }) {
+		return -1
+	}
+	return found
+}
+
+// noteLed remembers who replicates from the source.
+func (s *state) noteLed() {
+	for i, n := range s.nodes {
+		if s.source >= 0 && n.led != s.sourceUUID && n.follows(s.sourceUUID) {
+			s.edit(i).led = s.sourceUUID
+		}
+	}
+}
+
+// hasLeft tells of a node that was seen to replicate from the source, and does not now.
+func (s *state) hasLeft(i int) bool {
+	n := s.nodes[i]
+	return n.led != "" && n.led == s.sourceUUID && n.status != nil && !n.follows(s.sourceUUID)
 }
 
 func (s *state) isBlurred(candidates []int) bool {

@@ -114,6 +114,7 @@ type node struct {
 	void    gtid.Set // numbers of the source's earlier life that it still holds
 
 	known string // the server_uuid that was seen to be of this cluster; see known.go
+	led   string // the server_uuid of the last source that it was seen to replicate from
 
 	role    backend.Role
 	exclude string

@@ -112,3 +112,29 @@ func strays(t *testing.T, p *proxy) {
 		}
 	}
 }
+
+// TestPromotedBesideLiveSource: whoever promotes cannot reach the source, Causeway can:
+// its clients keep it busy, so that it is ahead of the promoted server for ever.
+func TestPromotedBesideLiveSource(t *testing.T) {
+	again(t, func(t *testing.T) {
+		lay(t)
+		old, next := shared.Source(), shared.Replicas()[0]
+		p := start(t, shared.Addrs(), config(t, 10*time.Second))
+		l := p.load()
+		l.Await(2 * clients)
+		check.Must(t, shared.PromoteCutOff(next))
+		check.Until(t, "the promoted one is the source", func() bool { return p.Status("Source") == next.Addr })
+		log := old.LogStatements(t)
+		l.Phase.Store(2)
+		l.Await(10 * clients)
+		o := l.end(p)
+		if o.missing != o.lost {
+			t.Errorf("%d acknowledged writes are missing, %d were reported: %v", o.missing, o.lost, p.Show("LOST"))
+		}
+		if n := log.Count(t, "phase 2"); n != 0 {
+			t.Errorf("%d statements went to the deposed source", n)
+		}
+		rejoin(t, old)
+		check.Until(t, "all serve again", p.allUp)
+	})
+}
