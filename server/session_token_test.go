@@ -113,6 +113,19 @@ func TestTokenWaysIn(t *testing.T) {
 	})
 }
 
+// A token that cannot be taken may have come with the COMMIT: its client is told that it
+// did not run.
+func TestTokenRefusedAtCommit(t *testing.T) {
+	l := startLab(t, 1)
+	k := l.client()
+	k.wantError(wire.ErrWrongValueForVar, "; nothing has run", "INSERT INTO t VALUES (1) /*causeway_token='x'*/")
+	k.run("BEGIN", "INSERT INTO t VALUES (1)")
+	l.forget()
+	k.wantError(wire.ErrWrongValueForVar, "; nothing has run; the transaction is still open", "COMMIT /*causeway_token='x'*/")
+	wantTexts(t, l.source)
+	k.run("COMMIT")
+}
+
 // SET @causeway_token costs no server anything, and what is handed in merges.
 func TestTokenSetIsLocal(t *testing.T) {
 	l := startLab(t, 1)

@@ -23,7 +23,7 @@ func (s *session) tokens(j *job) (done bool, err error) {
 	s.useKey(j)
 	if j.hints.Token != "" || j.hints.NoToken {
 		if e := s.takeTokens(j.hints.Tokens(), j.start); e != nil {
-			return true, s.refuseToken(j, e)
+			return true, s.refuseToken(j, s.notSent(e))
 		}
 	}
 	if !j.class.Is(classifier.NamesToken) {
@@ -43,6 +43,16 @@ func (s *session) tokens(j *job) (done bool, err error) {
 	return true, s.refuseToken(j, notAlone())
 }
 
+// notSent tells beside why a token was not taken where that leaves the client, who may
+// have sent it with a COMMIT.
+func (s *session) notSent(e *wire.Error) *wire.Error {
+	e.Message += "; nothing has run"
+	if s.homeInTrx() || s.lazy != nil {
+		e.Message += "; the transaction is still open"
+	}
+	return e
+}
+
 // setToken takes the token of SET @causeway_token = '...'. What sets nothing else
 // is answered here; else a server runs the rest of it.
 func (s *session) setToken(j *job) (done bool, err error) {
@@ -56,7 +66,7 @@ func (s *session) setToken(j *job) (done bool, err error) {
 		return true, s.refuseToken(j, notRead(set))
 	}
 	if e := s.takeTokens(set.Values, j.start); e != nil {
-		return true, s.refuseToken(j, e)
+		return true, s.refuseToken(j, s.notSent(e))
 	}
 	if !set.Alone || s.wants.stateChange { // a server tells of a variable that was set
 		return false, nil
