@@ -18,8 +18,8 @@ type Rule struct {
 	Name string
 
 	// Conditions; the zero value: none of that kind.
-	Digest string
-	Regex  *regexp.Regexp // on the digest, which is in lower case
+	Digest string         // with or without the quotes of identifiers
+	Regex  *regexp.Regexp // on the digest, which is in lower case, as it is or without those
 	Table  string         // "orders" or "app.orders"
 	User   string
 	Schema string // of the session
@@ -36,6 +36,7 @@ type Rule struct {
 // ruleEntry is a Rule at work.
 type ruleEntry struct {
 	Rule
+	bare            string // its digest without the quotes of identifiers
 	class, maxClass *Class
 	hits            atomic.Uint64
 }
@@ -44,7 +45,7 @@ type ruleEntry struct {
 func newRules(list []Rule, c *classes) ([]*ruleEntry, error) {
 	var out []*ruleEntry
 	for _, r := range list {
-		x := &ruleEntry{Rule: r, class: c.named(r.Class), maxClass: c.named(r.MaxClass)}
+		x := &ruleEntry{Rule: r, bare: unquoted(r.Digest), class: c.named(r.Class), maxClass: c.named(r.MaxClass)}
 		if r.Class != "" && x.class == nil || r.MaxClass != "" && x.maxClass == nil {
 			return nil, fmt.Errorf("rule %q names a class that does not exist", r.Name)
 		}
@@ -132,26 +133,34 @@ func (s *ruleSet) match(c *classifier.Class, schema string, m classifier.Mode) *
 func firstMatch(rules []*ruleEntry, c *classifier.Class, schema string, m classifier.Mode) *ruleEntry {
 	var tables []string
 	looked := false
+	bare := unquoted(c.Digest)
 	for _, r := range rules {
 		if r.Table != "" && !looked {
 			tables, looked = c.Tables(m), true
 		}
-		if r.matches(c.Digest, tables, schema) {
+		if r.matches(c.Digest, bare, tables, schema) {
 			return r
 		}
 	}
 	return nil
 }
 
-func (r *ruleEntry) matches(digest string, tables []string, schema string) bool {
+func (r *ruleEntry) matches(digest, bare string, tables []string, schema string) bool {
 	switch {
-	case r.Digest != "" && r.Digest != digest,
+	case r.bare != "" && r.bare != bare,
 		r.Schema != "" && !strings.EqualFold(r.Schema, schema),
 		r.Table != "" && !namesTable(tables, r.Table, schema):
 		return false
 	}
-	return r.Regex == nil || r.Regex.MatchString(digest)
+	return r.Regex == nil || r.Regex.MatchString(digest) || bare != digest && r.Regex.MatchString(bare)
 }
+
+// quotes are those of identifiers: a digest has no strings, but for what a SET sets.
+var quotes = strings.NewReplacer("`", "", `"`, "")
+
+// unquoted is a digest as people write it: what a driver or ORM has put in quotes is the
+// same column and table.
+func unquoted(digest string) string { return quotes.Replace(digest) }
 
 // namesTable tells whether one of the tables is the one of a rule. A table that
 // a statement names without a schema is in the session's.

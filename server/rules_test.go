@@ -17,6 +17,8 @@ func TestFirstMatch(t *testing.T) {
 	}
 	rules, err := newRules([]Rule{
 		{Name: "digest", Digest: "select ?"},
+		{Name: "quoted", Digest: "select `v` from q where id = ?"},
+		{Name: "from", Regex: regexp.MustCompile("^delete from q "), Schema: "app"},
 		{Name: "both", Regex: regexp.MustCompile("^select"), Table: "orders", Schema: "other"},
 		{Name: "qualified", Table: "app.Orders"},
 		{Name: "bare", Table: "items"},
@@ -40,6 +42,10 @@ func TestFirstMatch(t *testing.T) {
 		{"SELECT 'sleep' FROM t", "app", ""},
 		{"SELECT a FROM t", "reports", "schema"},
 		{"SELECT a FROM t", "", ""},
+		{"SELECT v FROM `q` WHERE id = 7", "app", "quoted"},
+		{"SELECT `v` FROM `q` WHERE `id` = 7", "app", "quoted"},
+		{"DELETE FROM `q` WHERE `id` = 7", "app", "from"},
+		{"DELETE FROM q WHERE id = 7", "app", "from"},
 	} {
 		class := c.Classify([]byte(tc.sql), classifier.Mode{})
 		got := ""
