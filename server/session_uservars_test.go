@@ -2,6 +2,7 @@ package server
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"causeway/backend"
@@ -51,6 +52,33 @@ func TestSessionUserVariablesChangedUnseen(t *testing.T) {
 		pins := k.query("SHOW CAUSEWAY PINS").rows
 		if pinned := len(pins) == 1 && pins[0][3] == "user_variables"; pinned != c.pinned || !pinned && len(pins) > 0 {
 			t.Errorf("after %q the pins are %q", c.texts, pins)
+		}
+	}
+}
+
+// What was set before a statement failed is on that connection alone, too.
+func TestSessionUserVariablesSetBeforeAFailure(t *testing.T) {
+	for _, c := range []struct {
+		text   string
+		vars   map[string]string // that the server has then
+		pinned bool
+	}{
+		{"SET @b = 6; DELETE FROM failing", vars("b", "6"), true},
+		{"SET @b = 6; DELETE FROM failing", nil, false},
+		{"SELECT @b := 5, EXP(1000)", vars("b", "5"), true},
+		{"SELECT @b := 5, EXP(1000)", nil, false},
+		{"SET @b = 5, time_zone = 'bogus'", nil, false},
+	} {
+		l := startLab(t, 1)
+		l.mon.held.Store(&backend.Held{UserVars: c.vars})
+		l.source.on(c.text, func(c *fakeConn, _ string) { c.fail(wire.ErrNoSuchTable, "failed") })
+		k := l.client()
+		if r := k.query(c.text); r.err == nil {
+			t.Fatal("it did not fail")
+		}
+		pins := k.query("SHOW CAUSEWAY PINS").rows
+		if pinned := len(pins) == 1 && strings.Contains(pins[0][3], "user_variables"); pinned != c.pinned {
+			t.Errorf("after %q the pins are %q", c.text, pins)
 		}
 	}
 }

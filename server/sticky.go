@@ -24,7 +24,7 @@ func (s *session) followSticky(j *job) {
 		if c.Kind == classifier.Handler && len(c.Names) == 2 && s.relay.err.Code == wire.ErrUnknownTable { // a statement on its table has closed it
 			delete(k.handlers, c.Names[1])
 		}
-		s.afterFailed(c)
+		s.afterFailed(j)
 		return
 	}
 	k.locked.follow(c)
@@ -67,15 +67,33 @@ func (s *session) hasInsertID() bool {
 	return err != nil || len(row) != 1 || row[0] != "0"
 }
 
-// afterFailed: what a routine or a prepared text did before it failed, no packet
-// tells. The connection is reset before anybody else gets it.
-func (s *session) afterFailed(c *classifier.Class) {
-	if !runsUnseen(c) && !c.Is(classifier.MultiStatement) {
+// afterFailed: what a routine, a prepared text, several statements in one text or an
+// assignment did before it failed, no packet tells. The connection is reset before anybody
+// else gets it.
+func (s *session) afterFailed(j *job) {
+	c := j.class
+	if several := c.Is(classifier.MultiStatement); several || runsUnseen(c) {
+		s.home.Unclean = true
+		s.sticky.temp.moved = s.sticky.temp.any()
+		if several {
+			s.followPart(j)
+		}
+	} else if !c.Is(classifier.SetsUserVars) {
 		return
 	}
-	s.home.Unclean = true
-	s.sticky.temp.moved = s.sticky.temp.any()
 	s.followHeld(c)
+}
+
+// followPart takes in what those of several statements that ran before one failed may have
+// left behind: which of them ran is not told.
+func (s *session) followPart(j *job) {
+	k, text := &s.sticky, j.frame.Payload
+	k.unknown = k.unknown || mayLeaveSomething(text, j.class)
+	k.temp.some = k.temp.some || j.class.Is(classifier.CreatesTemp)
+	if lower := bytes.ToLower(text); bytes.Contains(lower, []byte("insert_id")) {
+		k.insertID = s.hasInsertID()
+	}
+	s.followTimestamp(j)
 }
 
 // runsUnseen names the statements that can do anything to the session's state.
@@ -139,7 +157,7 @@ func (s *session) followTimestamp(j *job) {
 	}
 	text, _ := queryText(j.frame.Payload, s.login.Caps)
 	value, ok := classifier.Timestamp(text, s.mode)
-	if !ok || j.stmt != nil {
+	if !ok || j.stmt != nil || s.relay.err != nil {
 		if value, ok = s.askTimestamp(); !ok {
 			s.homeOnly, s.sticky.variables = reasonUntracked, true
 			return
@@ -185,16 +203,21 @@ func (s *session) followHeld(c *classifier.Class) {
 	if err == nil {
 		s.sticky.locks = held.UserLocks
 		s.sticky.locked.add(held)
-		s.sticky.userVars = s.sticky.userVars || (runsUnseen(c) || mayTrigger(c)) && !s.keptUserVars(held.UserVars)
+		s.sticky.userVars = s.sticky.userVars || (runsUnseen(c) || mayTrigger(c) || s.failedToSet(c)) && !s.keptUserVars(held.UserVars)
 		return
 	}
 	s.log.Debug().Err(err).Msg("cannot ask what a connection holds")
 	s.home.Dirty = s.home.Dirty || runsUnseen(c)
-	s.sticky.userVars = s.sticky.userVars || (runsUnseen(c) || mayTrigger(c)) && s.state.HasUserVarsBut(hintVariables[:])
+	s.sticky.userVars = s.sticky.userVars || s.failedToSet(c) || (runsUnseen(c) || mayTrigger(c)) && s.state.HasUserVarsBut(hintVariables[:])
 	switch {
 	case c.Is(classifier.GetLock):
 		s.sticky.locks = true
 	case c.Is(classifier.ReleaseLock) && strings.Contains(strings.ToLower(c.Digest), "release_all_locks"):
 		s.sticky.locks = false
 	}
+}
+
+// failedToSet tells of a statement that may have set user variables before it failed.
+func (s *session) failedToSet(c *classifier.Class) bool {
+	return s.relay.err != nil && c.Is(classifier.SetsUserVars)
 }

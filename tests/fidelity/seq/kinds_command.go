@@ -18,6 +18,10 @@ var commandKinds = []Kind{
 		return []Step{g.several(pick(g, "USE $2; SELECT v FROM t ORDER BY id", "SET time_zone = '+07:00'; SELECT ts FROM $1.times WHERE id = 1", "SET @a = 3; SELECT @a", "SET sql_mode = 'ANSI_QUOTES'; SELECT 1", "SET NAMES latin1; SET div_precision_increment = 6")),
 			t(pick(g, "SELECT v FROM t ORDER BY id", "SELECT ts FROM $1.times WHERE id = 1", "SELECT @a", `SELECT "s" FROM $1.words WHERE id = 1`, "SELECT 1 / 3"))}
 	}},
+	{"several statements, and one fails after another has changed the session", 5, func(g *Gen) []Step {
+		return []Step{g.several(pick(g, "SET @a = 3; ", "SET @a = 'x', @n = 1 + 1; ", "SET @a = 2.5; SELECT 1; ", "SET time_zone = '+07:00'; ", "SET sql_mode = 'ANSI_QUOTES'; ") + pick(g, "INSERT INTO $1.t (id) VALUES (1)", "SELECT * FROM $1.nosuch", "SET time_zone = 'bogus'", "SELEC")),
+			t(pick(g, "SELECT ts FROM $1.times WHERE id = 1", "SELECT @a, @n", `SELECT "s" FROM $1.words WHERE id = 1`))}
+	}},
 	all("several statements with a transaction", 4, t("BEGIN; INSERT INTO $1.t (v) VALUES (5); SELECT COUNT(*) FROM $1.t").pin(PinTrx), t("INSERT INTO $1.t (v) VALUES (8)"), t("ROLLBACK; SELECT COUNT(*) FROM $1.t").free(PinTrx)),
 	{"trackers off", 3, func(g *Gen) []Step {
 		return []Step{q(pick(g, "SET session_track_gtids = OFF", "SET session_track_schema = OFF", "SET session_track_system_variables = ''", "SET session_track_state_change = OFF", "SET session_track_transaction_info = 'OFF'")), pick(g, write, q("USE $2"), q("SET time_zone = '+01:30'")), pick(g, read, t("SELECT v, COUNT(*) OVER () FROM t ORDER BY id"), t("SELECT ts FROM $1.times WHERE id = 1"))}
