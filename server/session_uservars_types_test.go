@@ -25,7 +25,7 @@ func TestSessionUserVariablesOutliveModes(t *testing.T) {
 	} {
 		l := startLab(t, 1, func(o *Options) { o.Pool.Max = 1 })
 		k := l.client()
-		k.run("SELECT 1", c.set, "SET sql_mode = '"+c.mode+"'")
+		k.run("SELECT 1", c.set, "SET sql_mode='"+c.mode+"'")
 		if pins := k.query("SHOW CAUSEWAY PINS").rows; len(pins) > 0 {
 			t.Errorf("after %q and %s the pins are %q", c.set, c.mode, pins)
 		}
