@@ -13,10 +13,9 @@ import (
 // the common case and costs nothing; see Same for the others.
 type State struct {
 	Schema string
-	vars   map[string]string // lower-case name -> value as the server's tracker reports it; "@name" -> literal
+	vars   map[string]string // lower-case name -> value as the server's tracker reports it; "@name" -> literal that means the same under any of them
 	key    string            // of all that is in it
 	user   bool              // there are user variables
-	text   bool              // and not all of them are numbers
 }
 
 // EmptyState is the state of a session that has set nothing.
@@ -42,7 +41,6 @@ func intern(schema string, vars map[string]string) *State {
 	for _, name := range slices.Sorted(maps.Keys(vars)) {
 		b.WriteString("\x00" + name + "=" + vars[name])
 		s.user = s.user || isUserVar(name)
-		s.text = s.text || isUserVar(name) && !isNumber(vars[name])
 	}
 	s.key = b.String()
 	interned.Lock()
@@ -83,10 +81,6 @@ func (s *State) HasUserVarsBut(names []string) bool {
 	}
 	return false
 }
-
-// HasTextVars tells whether there are user variables whose literals are not
-// numbers: what those mean depends on the state in which they are read.
-func (s *State) HasTextVars() bool { return s.text }
 
 // WithSchema returns the state with another schema.
 func (s *State) WithSchema(schema string) *State {
@@ -179,16 +173,6 @@ func (s *State) charsetIs(values [4]string) bool {
 // sameMeaning compares the few variables that change what texts mean.
 func (s *State) sameMeaning(t *State) bool {
 	for _, name := range [...]string{"sql_mode", "time_zone", "character_set_client", "collation_connection"} {
-		if s.vars[name] != t.vars[name] {
-			return false
-		}
-	}
-	return true
-}
-
-// ReadsLiteralsAs tells whether a literal means the same in both states.
-func (s *State) ReadsLiteralsAs(t *State) bool {
-	for _, name := range [...]string{"sql_mode", "character_set_client", "character_set_connection", "collation_connection"} {
 		if s.vars[name] != t.vars[name] {
 			return false
 		}

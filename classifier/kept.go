@@ -14,6 +14,15 @@ func KeptValues(literal string, m Mode) []string {
 		return []string{value}
 	}
 	text := strings.ToLower(literal)
+	if text[0] == '_' { // with its character set: _latin1 X'61' COLLATE latin1_bin
+		if _, digits, ok := strings.Cut(text, " x'"); ok {
+			digits, _, _ = strings.Cut(digits, "'")
+			return bytesOf(digits, 16, 2)
+		}
+	}
+	if n, ok := strings.CutPrefix(text, "cast("); ok {
+		text = strings.TrimSuffix(n, " as unsigned)")
+	}
 	if digits, ok := strings.CutPrefix(text, "0x"); ok {
 		return bytesOf(digits, 16, 2)
 	}

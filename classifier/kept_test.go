@@ -48,6 +48,9 @@ func TestKeptValues(t *testing.T) {
 		"18446744073709551616":                   "18446744073709551616",
 		"99999999999999999999999999999999999999": "99999999999999999999999999999999999999",
 		"TRUE":                                   "1",
+		"CAST(007 AS UNSIGNED)":                  "7",
+		"_utf8mb4 X'C3a9' COLLATE utf8mb4_bin":   "é",
+		"_binary X''":                            "",
 		"'te''xt'":                               "te'xt",
 	} {
 		if got := KeptValues(literal, Mode{}); !slices.Contains(got, want) {

@@ -1,11 +1,33 @@
 package classifier
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
+
+// Assigned is a user variable that a SET assigns.
+type Assigned struct {
+	Name    string // in lower case, without the @
+	Literal string // the text of its value; "" if the server is to be asked for it
+}
 
 // UserVars returns the user variables that a SET assigns with the texts of
 // their values, names in lower case without the @; ok is false if one of the
-// values is not a literal that means the same wherever it is set.
+// values is not a literal whose meaning is in its text.
 func UserVars(sql []byte, m Mode) (names, values []string, ok bool) {
+	vars, ok := SetVars(sql, m)
+	for _, v := range vars {
+		if v.Literal == "" {
+			return nil, nil, false
+		}
+		names, values = append(names, v.Name), append(values, v.Literal)
+	}
+	return names, values, ok
+}
+
+// SetVars returns the user variables that a SET assigns; ok is false if one of the
+// values is neither a literal nor a system variable.
+func SetVars(sql []byte, m Mode) (vars []Assigned, ok bool) {
 	lx := lexer{src: sql, mode: m}
 	var toks []token
 	for {
@@ -15,25 +37,64 @@ func UserVars(sql []byte, m Mode) (names, values []string, ok bool) {
 		}
 		toks = append(toks, *t)
 	}
-	if lx.notes != 0 || len(toks) < 4 {
-		return nil, nil, false
+	if lx.notes&^noteExec != 0 || len(toks) < 4 {
+		return nil, false
 	}
 	for _, item := range cutItems(sql, toks[1:]) {
 		if item[0].kind != tokUserVar {
 			continue
 		}
 		value, ok := literalText(sql, item)
-		if !ok {
-			return nil, nil, false
+		if !ok && !asksServer(sql, item) {
+			return nil, false
 		}
 		name := strings.ToLower(unquote(string(sql[item[0].start+1 : item[0].end])))
-		if strings.Contains(name, `\`) { // which may stand for another character
-			return nil, nil, false
+		if !plainVarName(name) {
+			return nil, false
 		}
-		names = append(names, name)
-		values = append(values, value)
+		if lx.notes != 0 { // code in a comment
+			value = ""
+		}
+		vars = append(vars, Assigned{name, value})
 	}
-	return names, values, true
+	return vars, true
+}
+
+// plainVarName tells of names that are not another's: MySQL takes @e, @é and @`e ` for one
+// variable, and a backslash may stand for another character.
+func plainVarName(name string) bool {
+	return isASCII([]byte(name)) && !strings.Contains(name, `\`) && !strings.HasSuffix(name, " ")
+}
+
+// asksServer tells of @x = value where the server tells the value best: that of a system
+// variable, and of strings in other character sets.
+func asksServer(sql []byte, item []token) bool {
+	if len(item) < 3 || !assignsTo(sql, item) {
+		return false
+	}
+	text := func(t token) string { return string(sql[t.start:t.end]) }
+	value := item[2:]
+	if value[0].kind == tokSysVar {
+		for i, t := range value[1:] {
+			if i%2 == 0 && text(t) != "." || i%2 == 1 && t.kind != tokWord {
+				return false
+			}
+		}
+		return len(value)%2 == 1
+	}
+	if value[0].kind == tokWord && text(value[0])[0] == '_' {
+		value = value[1:]
+	}
+	if n := len(value); n > 2 && value[n-1].kind == tokWord && strings.EqualFold(text(value[n-2]), "collate") {
+		value = value[:n-2]
+	}
+	return len(value) > 0 && !slices.ContainsFunc(value, func(t token) bool { return t.kind != tokString })
+}
+
+// assignsTo tells whether an item assigns to its first token.
+func assignsTo(sql []byte, item []token) bool {
+	op := string(sql[item[1].start:item[1].end])
+	return op == "=" || op == ":="
 }
 
 // cutItems cuts a list at its top-level commas.
@@ -67,7 +128,7 @@ func literalText(sql []byte, item []token) (string, bool) {
 	if len(item) < 3 || len(item) > 4 {
 		return "", false
 	}
-	if op := string(sql[item[1].start:item[1].end]); op != "=" && op != ":=" {
+	if !assignsTo(sql, item) {
 		return "", false
 	}
 	value := item[2:]
@@ -83,8 +144,10 @@ func literalText(sql []byte, item []token) (string, bool) {
 	switch value[0].kind {
 	case tokNumber:
 		return sign + text, true
-	case tokString: // only ASCII means the same under every client charset
-		return text, isASCII([]byte(text)) && (text[0] == '\'' || text[0] == '"')
+	case tokString: // only ASCII is the same in most character sets
+		if isASCII([]byte(text)) && (text[0] == '\'' || text[0] == '"') {
+			return text, true
+		}
 	case tokWord:
 		switch strings.ToLower(text) {
 		case "null", "true", "false":

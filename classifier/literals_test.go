@@ -33,6 +33,34 @@ func TestUserVars(t *testing.T) {
 	}
 }
 
+func TestSetVars(t *testing.T) {
+	for sql, want := range map[string][]Assigned{
+		"SET @a = 'it''s', @b := -5":                           {{"a", "'it''s'"}, {"b", "-5"}},
+		"SET @a = @@sql_mode, sql_mode = '', @b=1":             {{"a", ""}, {"b", "1"}},
+		"SET @a = @@session.sql_mode":                          {{"a", ""}},
+		"SET @a = @@GLOBAL . `x`":                              nil,
+		"SET @a = @@x + 1":                                     nil,
+		"/*!40101 SET @A=@@SQL_MODE, SQL_MODE='' */;":          {{"a", ""}},
+		"/*!40101 SET @a='x' */":                               {{"a", ""}},
+		"SET @a = 1 /*!99999 , @b = 2 */":                      nil,
+		"SET @a = 'é', @b = N'x', @c = _latin1'x', @d = x'41'": {{"a", ""}, {"b", ""}, {"c", ""}, {"d", ""}},
+		"SET @a = 'x' COLLATE utf8mb4_bin":                     {{"a", ""}},
+		"SET @a = 'x' 'y'":                                     {{"a", ""}},
+		"SET @a = _latin1":                                     nil,
+		"SET @a = COLLATE":                                     nil,
+		"SET @a = 'x' COLLATE f()":                             nil,
+		"SET @a = CONCAT('x')":                                 nil,
+		"SET @a = @b":                                          nil,
+		"SET @`é` = 1":                                         nil,
+		"SET @`a ` = 1":                                        nil,
+	} {
+		got, ok := SetVars([]byte(sql), Mode{})
+		if ok != (want != nil) || ok && !slices.Equal(got, want) {
+			t.Errorf("%s: %q %v", sql, got, ok)
+		}
+	}
+}
+
 func TestAutocommit(t *testing.T) {
 	for sql, want := range map[string]string{
 		"SET autocommit=0": "off", "set session autocommit = OFF;": "off", "SET @@autocommit=1": "on",

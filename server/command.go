@@ -22,7 +22,8 @@ type job struct {
 	seq   uint8 // number of the answer's first packet
 	again bool  // it is sent for the second time
 
-	before *backend.View // when it was decided on
+	before *backend.View  // when it was decided on
+	under  *backend.State // the session's when it was sent: what its literals mean
 
 	insertID string // SET LAST_INSERT_ID to this travels before it, see pipeInsertID
 }

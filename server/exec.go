@@ -348,6 +348,7 @@ func (s *session) exchange(c *backend.Conn, j *job, plain bool) error {
 func (s *session) sendAndRelay(c *backend.Conn, j *job, plain bool) error {
 	queued, err := 0, error(nil)
 	want := s.reachable()
+	j.under = want
 	if j.class.Kind == classifier.Use { // it leaves the schema, which may be gone
 		want = want.WithSchema(c.State().Schema)
 	}

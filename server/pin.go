@@ -60,7 +60,7 @@ type stickyState struct {
 	temp      tempTables
 	locked    tableLocks
 	xa        bool
-	userVars  bool // user variables that were not set to literals
+	userVars  bool // user variables whose values are not known
 	variables bool // session variables that nobody reports
 	unknown   bool // a statement that was not understood may have left anything
 	locks     bool // named locks are held

@@ -140,9 +140,6 @@ func (s *session) applyNews(c *backend.Conn, _ *job) {
 	if s.tracked.state == nil || s.tracked.state == s.state && s.tracked.state == c.State() {
 		return // USE of the schema that the session is in moves a connection that was in another one
 	}
-	if c == s.home && s.state.HasTextVars() && !s.state.ReadsLiteralsAs(s.tracked.state) {
-		s.sticky.userVars = true // their literals would mean something else now
-	}
 	s.state = s.tracked.state
 	on := s.state
 	if !s.tracked.schema {

@@ -1,11 +1,16 @@
 package server
 
 import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"causeway/backend"
 	"causeway/classifier"
+	"causeway/wire"
 )
 
 // mayTrigger names the statements that change session state by triggers only, but
@@ -42,29 +47,153 @@ func (s *session) namesUnset(c *classifier.Class) bool {
 	return false
 }
 
-// keepUserVars makes user variables that were set to literals part of the
-// state, which can be replayed. false: something else was set.
+// keepUserVars makes user variables that were set to literals, or to system
+// variables, part of the state, which can be replayed. false: something else was set.
 func (s *session) keepUserVars(c *backend.Conn, j *job) bool {
-	if j.class.Kind != classifier.Set || j.stmt != nil || s.sticky.userVars || j.class.Is(classifier.MultiStatement) {
+	if j.class.Kind != classifier.Set || j.stmt != nil || s.sticky.userVars || j.class.Flags.Any(classifier.MultiStatement|classifier.UnknownFunction) {
 		return false
 	}
 	text, ok := queryText(j.frame.Payload, s.login.Caps)
 	if !ok {
 		return false
 	}
-	names, values, ok := classifier.UserVars(text, s.mode)
-	if !ok || j.class.Flags.Any(classifier.UnknownFunction) {
+	vars, ok := classifier.SetVars(text, s.mode)
+	if !ok {
 		return false
 	}
-	state := s.state
-	for i, name := range names {
-		state = state.WithVar("@"+name, values[i])
+	if vars, ok = s.anywhere(c, j, vars); !ok {
+		return false
 	}
-	on := c.State()
-	for i, name := range names {
-		on = on.WithVar("@"+name, values[i])
+	state, on := s.state, c.State()
+	for _, v := range vars {
+		state, on = state.WithVar("@"+v.Name, v.Literal), on.WithVar("@"+v.Name, v.Literal)
 	}
 	s.state = state
 	c.SetState(on)
 	return true
+}
+
+// maxKept is how long a string is at most that is brought to other connections.
+const maxKept = 1 << 20
+
+// anywhere gives variables literals that mean the same under any sql_mode and
+// character set. Where the text does not tell it the server is asked.
+func (s *session) anywhere(c *backend.Conn, j *job, vars []classifier.Assigned) ([]classifier.Assigned, bool) {
+	var ask []int
+	for i, v := range vars {
+		if len(v.Literal) > maxKept {
+			return nil, false
+		}
+		literal, ok := s.ownCharset(v.Literal, j.under)
+		if !ok {
+			ask = append(ask, i)
+		}
+		vars[i].Literal = literal
+	}
+	return vars, len(ask) == 0 || s.askVars(c, vars, ask)
+}
+
+// ownCharset writes a string with the character set that it was read in, the
+// connection's: what the session sets later does not change it. MySQL keeps no more of
+// a string than its bytes and its collation.
+func (s *session) ownCharset(literal string, under *backend.State) (string, bool) {
+	if literal == "" || literal[0] != '\'' && literal[0] != '"' {
+		return literal, literal != ""
+	}
+	value, ok := classifier.LiteralValue(literal, s.mode)
+	client, _ := under.Var("character_set_client")
+	charset, _ := under.Var("character_set_connection")
+	collation, _ := under.Var("collation_connection")
+	if !ok || !asciiCharset(client) || !asciiCharset(charset) || collation != charset && !strings.HasPrefix(collation, charset+"_") {
+		return "", false
+	}
+	return withCharset(charset, hex.EncodeToString([]byte(value)), collation), true
+}
+
+func withCharset(charset, digits, collation string) string {
+	if charset == "binary" { // which has one collation, and its name is a keyword
+		return "_binary X'" + digits + "'"
+	}
+	return "_" + charset + " X'" + digits + "' COLLATE " + collation
+}
+
+// asciiCharset names the common character sets in which ASCII is as it is.
+func asciiCharset(name string) bool {
+	switch name {
+	case "utf8mb4", "utf8mb3", "utf8", "latin1", "ascii", "binary":
+		return true
+	}
+	return false
+}
+
+// askedVar asks for what MySQL keeps of a user variable. JSON tells numbers of
+// different types apart, and them from binary strings. COLLATE makes the comparison
+// one under every collation_connection.
+const askedVar = "%[1]s IS NULL, CHARSET(%[1]s), COLLATION(%[1]s), HEX(CONCAT(%[1]s)), " +
+	"IF(CHARSET(%[1]s) = _utf8mb4'binary' COLLATE utf8mb4_bin, JSON_TYPE(JSON_EXTRACT(JSON_ARRAY(%[1]s), '$[0]')), 'STRING')"
+
+const askedOfVar = 5
+
+// askVars asks a connection for the values of some of the variables that it has been
+// given. false: they are not known.
+func (s *session) askVars(c *backend.Conn, vars []classifier.Assigned, ask []int) bool {
+	var list []string
+	for _, i := range ask {
+		list = append(list, fmt.Sprintf(askedVar, "@`"+strings.ReplaceAll(vars[i].Name, "`", "``")+"`"))
+	}
+	s.keepDiagnostics(c)
+	s.bound(c)
+	defer c.SetDeadline(noDeadline)
+	row, err := c.Query("SELECT " + strings.Join(list, ", "))
+	if err != nil {
+		c.Broken = c.Broken || !errors.As(err, new(*wire.Error))
+		return false
+	}
+	if len(row) != len(ask)*askedOfVar { // sql_select_limit may be 0
+		return false
+	}
+	for n, i := range ask {
+		literal, ok := keptLiteral(row[n*askedOfVar : (n+1)*askedOfVar])
+		if !ok {
+			return false
+		}
+		vars[i].Literal = literal
+	}
+	return true
+}
+
+var (
+	charsetName = regexp.MustCompile(`^[a-z0-9_]+$`)
+	number      = regexp.MustCompile(`^-?[0-9]+(\.[0-9]+)?(e-?[0-9]+)?$`)
+)
+
+// keptLiteral is the literal for an answer to askedVar.
+func keptLiteral(row []string) (string, bool) {
+	null, charset, collation, digits, kind := row[0], row[1], row[2], row[3], row[4]
+	value, err := hex.DecodeString(digits)
+	switch {
+	case null == "1":
+		return "NULL", true
+	case null != "0" || err != nil || len(value) > maxKept:
+		return "", false
+	case kind == "STRING" || kind == "BLOB":
+		return withCharset(charset, digits, collation), charsetName.MatchString(charset) && charsetName.MatchString(collation)
+	}
+	text := string(value)
+	switch kind {
+	case "INTEGER":
+	case "UNSIGNED INTEGER":
+		return unsigned(text), number.MatchString(text)
+	case "DOUBLE":
+		if !strings.Contains(text, "e") {
+			text += "e0"
+		}
+	case "DECIMAL":
+		if !strings.Contains(text, ".") {
+			return text + ".", number.MatchString(text)
+		}
+	default:
+		return "", false
+	}
+	return text, number.MatchString(text)
 }

@@ -67,17 +67,22 @@ var charsetKinds = []Kind{
 }
 
 // userVariableKinds, without NULL, which keeps the type of the value before it on
-// the connection where that was set (a limit): a value that is a literal can be replayed; for any other
-// value only the server knows it.
+// the connection where that was set (a limit): a value that is a literal, or a system variable's, can be
+// replayed; for any other value only the server knows it.
 var userVariableKinds = []Kind{
 	{"user variable, a literal", 10, func(g *Gen) []Step {
-		return []Step{q(pick(g, "SET @a = 5", "SET @a = 'text', @b := 2.50", "SET @a = -7", "SET @b = 0x4142", "SET @a = TRUE", "SET @b = 1e3")), g.userShow()}
+		return []Step{q(pick(g, "SET @a = 5", "SET @a = 'text', @b := 2.50", "SET @a = -7", "SET @b = 0x4142", "SET @a = TRUE", "SET @b = 1e3", `SET @a = 'it''s a\n"new" \%\\'`,
+			"SET @b = +5, @a = ''", "SET @a = .5, @b = 5.", "SET @b = 18446744073709551615")), g.userShow()}
 	}},
-	{"user variable of another character set", 3, func(g *Gen) []Step {
-		return []Step{q("SET @a = _latin1'x'").pin(PinUser), g.userShow()}
+	{"user variable of another character set", 5, func(g *Gen) []Step {
+		return []Step{q(pick(g, "SET @a = _latin1'x'", "SET @b = N'x'", "SET @a = x'ff41'", "SET @b = 'x' COLLATE utf8mb4_bin", "SET @a = _utf16'ab'", "SET @b = b'01000001'", "SET @a = 'é'", "SET @a = 'a' 'b'")), g.userShow()}
+	}},
+	{"user variable, a system variable", 5, func(g *Gen) []Step {
+		return []Step{q(pick(g, "SET @b = @@sql_mode", "SET @a = @@session.long_query_time, @b = @@unique_checks", "SET @b = @@max_join_size",
+			"/*!40101 SET @a=@@SQL_MODE, SQL_MODE='NO_AUTO_VALUE_ON_ZERO' */", "SET @a = @@collation_connection, @b = 'x', NAMES latin1")), g.userShow()}
 	}},
 	{"user variable, an expression", 8, func(g *Gen) []Step {
-		return []Step{t(pick(g, "SET @c = @a + 1", "SET @c = (SELECT MAX(id) FROM $1.words)", "SET @a = CONCAT(@a, 'x')", "SET @b = @@sql_mode", "SET @c := @b := 4")).pin(PinUser), g.userShow()}
+		return []Step{t(pick(g, "SET @c = @a + 1", "SET @c = (SELECT MAX(id) FROM $1.words)", "SET @a = CONCAT(@a, 'x')", "SET @c := @b := 4")).pin(PinUser), g.userShow()}
 	}},
 	{"user variable by a SELECT", 6, func(g *Gen) []Step {
 		return []Step{t(pick(g, "SELECT @d := 5", "SELECT id INTO @d FROM $1.words WHERE id = 2", "SELECT id, @d := id + 1 FROM $1.words ORDER BY id", "SELECT s FROM $1.words WHERE id = 3 INTO @d", "UPDATE $1.t SET v = (@d := 77) WHERE id = 1")).pin(PinUser), g.userShow()}
@@ -88,5 +93,5 @@ var userVariableKinds = []Kind{
 // userShow reads user variables. PinUser: MySQL makes a variable's first
 // reading the moment from which it has a type.
 func (g *Gen) userShow() Step {
-	return t(pick(g, "SELECT @a, @b", "SELECT @c, @d", "SELECT id FROM $1.words WHERE id = @a", "SELECT @nosuch", "SELECT CONCAT(@a, '-', @b), '@a'", "INSERT INTO $1.t (v) VALUES (@d)"))
+	return t(pick(g, "SELECT @a, @b", "SELECT @c, @d", "SELECT id FROM $1.words WHERE id = @a", "SELECT @nosuch", "SELECT COLLATION(@a), COERCIBILITY(@a), HEX(@a), HEX(@b), COLLATION(@b)", "SELECT CONCAT(l, @a), @b FROM $1.words ORDER BY id", "SELECT CONCAT(@a, '-', @b), '@a'", "INSERT INTO $1.t (v) VALUES (@d)"))
 }

@@ -191,4 +191,26 @@ var MendedSoFar = []Mended{
 		turns(by(0, t("CREATE TEMPORARY TABLE $0.temp1 AS SELECT id FROM $1.words").pin(PinTemp), q("SET autocommit = 0"), t("DROP TEMPORARY TABLE IF EXISTS $0.temp1").free(PinTemp), t("INSERT INTO $1.t (v) VALUES (@d)").pin(PinUser), back, q("SELECT @c, @d")))},
 	{"the schema told of after a CALL that failed in a READ ONLY transaction on a replica",
 		by(0, readOnly, aRead, t("CALL $2.put(6)"), aRead, commit)},
+	{"string variables after SET sql_mode and SET NAMES pinned the session",
+		turns(by(0, q(`SET @a = 'it''s a\n"new" \%\\', @b = ""`), q("SET sql_mode = 'ANSI,NO_BACKSLASH_ESCAPES'")), by(1, write, aRead), by(0, userTypes, userMade),
+			by(0, q("SET NAMES latin1 COLLATE latin1_general_cs"), write), by(1, write), by(0, userTypes, userMade, q("SET @a = 'x\\'"), q("SET sql_mode = '', NAMES gbk")), by(1, write), by(0, userTypes, userMade, userMixed))},
+	{"variables that are numbers of all kinds pinned the session after SET sql_mode",
+		turns(by(0, q("SET @a = 1.50, @b = 1e3"), q("SET sql_mode = 'TRADITIONAL'")), by(1, write), by(0, userTypes, userMade, q("SET @a = +5, @b = 5.")), by(1, write),
+			by(0, userTypes, userMade, q("SET @a = .5, @b = TRUE"), q("SET NAMES latin1")), by(1, write), by(0, userTypes, userMade, q("SET @a = 0x4142, @b = 18446744073709551615")), by(1, write), by(0, userTypes, userMade))},
+	{"strings in other character sets pinned the session",
+		turns(by(0, q("SET @a = _latin1'x', @b = x'ff41'")), by(1, write), by(0, userTypes, userMade, q("SET @a = 'é', @b = 'x' COLLATE utf8mb4_bin"), q("SET NAMES latin1")), by(1, write),
+			by(0, userTypes, userMade, userMixed, q("SET character_set_connection = utf16"), q("SET @a = 'a' 'b', @b = N'x'"), q("SET NAMES utf8mb4")), by(1, write), by(0, userTypes, userMade))},
+	{"the literals of a SET that changes what they mean",
+		turns(by(0, q(`SET NAMES latin1 COLLATE latin1_bin, sql_mode = 'ANSI,NO_BACKSLASH_ESCAPES', @a = "x\\y", @b = 'z'`)), by(1, write), by(0, userTypes, userMade))},
+	{"variables set to system variables pinned the session",
+		turns(by(0, aRead, q("/*!40101 SET @a=@@SQL_MODE, SQL_MODE='NO_AUTO_VALUE_ON_ZERO' */"), q("SELECT FOUND_ROWS(), ROW_COUNT()"), q("SET @b = @@session.unique_checks, unique_checks = 0")), by(1, write),
+			by(0, userTypes, userMade, q("SET sql_mode = @a, unique_checks = @b"), q("SELECT @@sql_mode, @@unique_checks")), by(1, write), by(0, q("SET @a = @@max_join_size, @b = @@long_query_time")), by(1, write), by(0, userTypes, userMade))},
+	{"user variables of names that are one for MySQL", turns(by(0, q("SET @`é` = 1").pin(PinUser), q("SET NAMES latin1"), q("SELECT @e")))},
 }
+
+// userTypes and userMade show all that MySQL keeps of two user variables.
+var (
+	userTypes = t("SELECT @a, @b, COLLATION(@a), COERCIBILITY(@a), HEX(@a), COLLATION(@b), COERCIBILITY(@b), HEX(@b), id FROM $1.words ORDER BY id LIMIT 1")
+	userMade  = t("SELECT JSON_TYPE(JSON_EXTRACT(JSON_ARRAY(@a, @b), '$[0]')), JSON_TYPE(JSON_EXTRACT(JSON_ARRAY(@a, @b), '$[1]')), @a + 0, @b + 0, LENGTH(@a), @a = 'X' FROM $1.words ORDER BY id LIMIT 1")
+	userMixed = t("SELECT CONCAT(l, @a), CONCAT(s, @b) FROM $1.words ORDER BY id")
+)

@@ -24,7 +24,6 @@ type Script struct {
 type state struct {
 	pins  Pin
 	off   bool // autocommit = 0
-	users bool // user variables were set to literals
 	moved bool // may be in another schema than $1
 	fixed bool // may be READ ONLY: temporary tables cannot be dropped
 }
@@ -70,7 +69,6 @@ func (st state) after(s Step) state {
 	}
 	ends := frees&PinTrx != 0
 	st.pins = st.pins&^frees | s.pins | st.outOfSight(s)
-	st.users = st.users || setsUser.MatchString(s.runsText())
 	st.moved = st.moved || s.op == opInitDB || moves.MatchString(s.runsText())
 	if st.off && (!ends || endsAndHolds.MatchString(s.text)) && (s.auto == 0 || st.pins&PinXA != 0) {
 		st.pins |= PinTrx
@@ -79,24 +77,18 @@ func (st state) after(s Step) state {
 }
 
 var (
-	endsAndHolds  = regexp.MustCompile(`^(ROLLBACK; SELECT|CREATE TABLE \$1\.t )`) // the second fails, and keeps locks
-	setsUser      = regexp.MustCompile(`(?i)^SET .*@[a-z` + "`" + `]`)
-	readsLiterals = regexp.MustCompile(`(?i)^SET .*(sql_mode|names|charset|character.set|collation_connection)`)
-	unsetUser     = regexp.MustCompile(`^INSERT .*@[a-d]`)
-	moves         = regexp.MustCompile(`(?i)^USE `)
-	routine       = regexp.MustCompile(`(\$[12])\.(put|two_results|signals|writes|plus_one)\(`)
+	endsAndHolds = regexp.MustCompile(`^(ROLLBACK; SELECT|CREATE TABLE \$1\.t )`) // the second fails, and keeps locks
+	unsetUser    = regexp.MustCompile(`^INSERT .*@[a-d]`)
+	moves        = regexp.MustCompile(`(?i)^USE `)
+	routine      = regexp.MustCompile(`(\$[12])\.(put|two_results|signals|writes|plus_one)\(`)
 )
 
 // outOfSight is PinUser after what ties a session to its connection though the
-// text does not look like it: what literals mean has changed, so that user
-// variables cannot be replayed any more; a write read a user variable that may be
+// text does not look like it: a write read a user variable that may be
 // unset, which has a type from then on; or a routine of another schema ran, of
 // which MySQL says no more than that the session's state changed.
 func (st state) outOfSight(s Step) Pin {
 	text := s.runsText()
-	if st.users && readsLiterals.MatchString(text) {
-		return PinUser
-	}
 	if unsetUser.MatchString(text) {
 		return PinUser
 	}
