@@ -138,6 +138,8 @@ type Limit struct {
 	// Unjudged: it is excluded only because nothing is known of its lag now. It
 	// need not recover from that, so that the next probe may end it.
 	Unjudged bool
+	// Held: there is no source, so nothing is judged, and what was judged last stands.
+	Held bool
 	// Returns is when it serves again if every sample until then is within the
 	// limit; zero while the newest is not.
 	Returns time.Time

@@ -54,6 +54,7 @@ const (
 type limitState struct {
 	phase    limitPhase
 	blind    bool      // the newest sample says nothing about the replica
+	held     bool      // because there is no source
 	cold     bool      // new: it began another life, and serves slowly at first
 	why      string    // of the exclusion
 	inside   time.Time // excluded: since when every sample is within; zero: the newest is not
@@ -64,7 +65,7 @@ type limitState struct {
 // next takes in the newest sample of w.
 func (l limitState) next(limit time.Duration, w window, r recovery) limitState {
 	s := w.last()
-	l.blind = s.blind
+	l.blind, l.held = s.blind, s.held
 	switch {
 	case l.phase == limitExcluded:
 		return l.recover(limit, s, r)
@@ -83,7 +84,7 @@ func (l limitState) next(limit time.Duration, w window, r recovery) limitState {
 
 // exclude begins an exclusion.
 func (l limitState) exclude(why string) limitState {
-	return limitState{phase: limitExcluded, blind: l.blind, why: why}
+	return limitState{phase: limitExcluded, blind: l.blind, held: l.held, why: why}
 }
 
 // recover counts the time inside the limit during an exclusion.
@@ -130,17 +131,17 @@ const (
 func (l limitState) shown(name string, now time.Time, r recovery) backend.Limit {
 	switch {
 	case l.phase == limitExcluded:
-		back := backend.Limit{Name: name, Excluded: l.why}
+		back := backend.Limit{Name: name, Excluded: l.why, Held: l.held}
 		if !l.inside.IsZero() {
 			back.Returns = l.inside.Add(r.window)
 		}
 		return back
-	case l.blind:
+	case l.blind && !(l.held && l.phase == limitServing):
 		return backend.Limit{Name: name, Excluded: lagBlind, Unjudged: true}
 	case l.phase == limitNew:
 		return backend.Limit{Name: name, Excluded: lagNotKnownYet, Unjudged: true}
 	}
-	return backend.Limit{Name: name, Share: l.share(now, r)}
+	return backend.Limit{Name: name, Share: l.share(now, r), Held: l.held}
 }
 
 // share grows from the least share to 100 during the slow start.

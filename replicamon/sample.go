@@ -80,14 +80,16 @@ func (s *state) lagSample(n *node) lagSample {
 	sample := lagSample{at: st.asked, apply: -1, judged: -1}
 	applier, receiver := st.unsteady()
 	lost := s.sourceLost()
+	sample.held = lost && !n.joining
 	switch {
 	case !lost && s.waitsForSource(st), lost && st.halted(): // it is about to be led to the new source, and its threads stop for that
 		applier, receiver, sample.blind = "", "", true
 	case receiver != "" && (lost || s.reconnects(n)):
+		sample.held = sample.held || !n.joining && !n.link.lost && s.unanswered(n)
 		receiver, sample.blind = "", true // what it cannot receive is not its fault
 	}
 	if sample.why = cmp.Or(applier, receiver); sample.why != "" {
-		sample.blind = false
+		sample.blind, sample.held = false, false
 		return sample
 	}
 	switch {
@@ -160,11 +162,15 @@ func (s *state) reconnects(n *node) bool {
 	switch {
 	case !n.link.ran || !n.status.connecting():
 		return false
-	case !s.history.latest.asked.After(n.link.cut): // the replica may have noticed first
+	case s.unanswered(n):
 		return true
 	}
 	return n.link.lost && n.status.asked.Sub(n.link.cut) < retryWithin
 }
+
+// unanswered tells whether the source has said nothing since the replica lost it: the
+// replica may have noticed first.
+func (s *state) unanswered(n *node) bool { return !s.history.latest.asked.After(n.link.cut) }
 
 // connecting tells whether each receiver runs, or would if its source let it.
 func (st *status) connecting() bool {

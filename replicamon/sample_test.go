@@ -172,10 +172,40 @@ func TestUnknownLag(t *testing.T) {
 			}
 			m.second("1:1-10", "1:1-10", "1:1-10")
 		}, ""},
-		{"connecting to a source that is lost", func(m *sim) {
+		{"connecting to a source that is lost: what was judged before stands", func(m *sim) {
 			m.next(failed{i: 0, kind: errGone, text: "connection refused"})
 			m.status(1, stop("Connecting", "Yes"))
-		}, "the source's position is not known"},
+		}, ""},
+		{"for long", func(m *sim) {
+			m.next(failed{i: 0, kind: errGone, text: "connection refused"})
+			for range 200 {
+				m.tick(500 * time.Millisecond)
+				m.answer(1, 2, "1:1-10")
+				m.status(1, stop("Connecting", "Yes"))
+			}
+		}, ""},
+		{"it has not noticed that its source is lost", func(m *sim) {
+			m.next(failed{i: 0, kind: errGone, text: "connection refused"})
+			for range 20 {
+				m.tick(500 * time.Millisecond)
+				m.status(1, having("1:1-10"))
+			}
+		}, ""},
+		{"it notices first", func(m *sim) { m.status(1, stop("Connecting", "Yes")) }, ""},
+		{"it joins while its source is lost", func(m *sim) {
+			m.next(failed{i: 0, kind: errGone, text: "connection refused"})
+			m.connectUp(1, 2, "1:1-10", true, time.Millisecond)
+			m.status(1, stop("Connecting", "Yes"))
+		}, "its lag is unknown"},
+		{"an exclusion that stood before stays", func(m *sim) {
+			m.status(1, stop("Yes", "No"))
+			m.next(failed{i: 0, kind: errGone, text: "connection refused"})
+			for range 200 {
+				m.tick(500 * time.Millisecond)
+				m.answer(1, 2, "1:1-10")
+				m.status(1, stop("Connecting", "Yes"))
+			}
+		}, "unknown: the applier is stopped"},
 		{"which is over when the source is back", func(m *sim) {
 			m.next(failed{i: 0, kind: errGone, text: "connection refused"})
 			m.status(1, stop("Connecting", "Yes"))

@@ -22,12 +22,14 @@ type lagSample struct {
 	// blind marks a sample that says nothing about the replica: it is the
 	// source's position that is not known, or the replica is joining.
 	blind bool
+	// held marks a blind one of the time without a source: what was judged before stands.
+	held bool
 }
 
 // worse returns the worse of two looks: what is unknown is worst.
 func (s lagSample) worse(o lagSample) lagSample {
 	if orInfinite(o.judged) >= orInfinite(s.judged) {
-		return lagSample{at: s.at, apply: o.apply, judged: o.judged, why: o.why, blind: o.blind}
+		return lagSample{at: s.at, apply: o.apply, judged: o.judged, why: o.why, blind: o.blind, held: o.held}
 	}
 	return s
 }

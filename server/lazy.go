@@ -49,6 +49,7 @@ func (s *session) choosesAtStart(j *job) bool {
 func (s *session) beginLazily(class *classifier.Class, text []byte) error {
 	if s.lazy == nil || class.Trx != (classifier.Trx{}) { // a bare BEGIN keeps the characteristics
 		f := s.facts(s.view())
+		s.borrowed = false
 		s.lazy = &lazyTrx{text: string(text), readOnly: class.Trx.ReadOnly || (f.readOnly || f.nextReadOnly) && !class.Trx.ReadWrite}
 	}
 	s.tellTrx(trxBegun)

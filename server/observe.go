@@ -19,7 +19,7 @@ func (s *session) observe(c *backend.Conn, j *job) {
 		c.Node.Live.Picks.Add(1)
 		c.Node.Live.Times.Add(took)
 	}
-	if target == sourceTarget && isOwnRead(j.class, s.route.reason) {
+	if target == sourceTarget && isOwnRead(j.class, s.route.reason) && !(s.borrowed && j.class.Kind == classifier.Read) {
 		s.srv.ownReads.Add(1)
 	}
 	s.srv.metrics.count(target, s.route.reason)

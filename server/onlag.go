@@ -21,10 +21,16 @@ type lagging struct {
 	since              time.Time
 	waited             time.Duration // for a replica
 	noSource, noBudget bool          // the source was named, and could not be had
+	near               balance.Reason
 }
 
-// text is how long it waited.
-func (l *lagging) text() string { return l.waited.Round(time.Millisecond).String() }
+// after is how long it waited, "" if it did not.
+func (l *lagging) after() string {
+	if l.waited == 0 {
+		return ""
+	}
+	return " after " + l.waited.Round(time.Millisecond).String()
+}
 
 // onLag follows the contract's list for a read that no replica qualified for. It
 // returns a replica, nil for the source, or why there is neither. barred: replicas
@@ -49,7 +55,17 @@ func (s *session) onLag(p plan, need balance.Need, tried []string, barred bool) 
 			}
 		}
 	}
+	l.near = s.nearest(need, tried)
 	return nil, s.lagError(&l)
+}
+
+// nearest is what the replica that comes nearest now does not meet: a wait may have
+// changed that.
+func (s *session) nearest(need balance.Need, tried []string) balance.Reason {
+	need.Now = time.Now()
+	_, near := balance.Pick(s.srv.opts.Policy, without(s.view().Replicas, tried), need, 0)
+	s.route.near = near
+	return near
 }
 
 // mayFallBack asks for the source.
@@ -60,7 +76,8 @@ func (s *session) mayFallBack(p plan, l *lagging) bool {
 		return false
 	case p.begin:
 		s.route.reason = reasonTransaction
-		return true // transactions are not counted against the budget
+		s.countFallback() // but the budget is not asked for transactions
+		return true
 	}
 	l.noBudget = !s.takeBudget(s.contract.share)
 	if !l.noBudget {
@@ -81,9 +98,13 @@ func (s *session) takeBudget(share float64) bool {
 
 // fellBack counts a read that the source serves for lack of a replica.
 func (s *session) fellBack() {
-	c := s.stats()
-	c.used.Inc()
-	c.fallbacks.Add(1)
+	s.stats().used.Inc()
+	s.countFallback()
+}
+
+// countFallback counts it in the ratios of its class and digest.
+func (s *session) countFallback() {
+	s.stats().fallbacks.Add(1)
 	s.srv.digests.fellBack(s.runs.Load(), time.Now())
 }
 
@@ -104,12 +125,16 @@ func (l *lagging) why() string {
 // withoutReplicas: the source is all there is. Only a cluster that has
 // replicas, and lost them, spends its budget for that.
 func (s *session) withoutReplicas(v *backend.View, p plan) (*backend.Conn, error) {
-	if len(v.Replicas) == 0 || p.begin {
+	switch {
+	case len(v.Replicas) == 0:
+		return nil, nil
+	case p.begin:
+		s.countFallback()
 		return nil, nil
 	}
 	share := s.contract.withoutReplicas()
 	if share == 0 {
-		return nil, s.lagError(&lagging{})
+		return nil, s.lagError(&lagging{near: balance.NoReplica})
 	}
 	deadline := time.Now().Add(s.srv.opts.MaxWait)
 	for !s.srv.opts.Budget.Ask(share, time.Now()) {
@@ -166,22 +191,7 @@ func (s *session) coveringFor(c *contract, d *demand, nodes []*backend.Node) []*
 // lagError tells why a read found no server. One that refused the session's
 // account has said more than that.
 func (s *session) lagError(l *lagging) error {
-	what := "no replica is usable"
-	if s.contract.token {
-		what = "no replica has this session's writes after " + l.text()
-	}
-	if s.contract.token && l.waited == 0 {
-		what = "no replica that may serve has this session's writes, and none would by a wait"
-	}
-	if s.contract.token && s.demanded.stands {
-		what = "of this key or scope nothing is remembered, and no replica has what may have been written under it"
-		if l.waited > 0 {
-			what += " after " + l.text()
-		}
-	}
-	if s.contract.global {
-		what = "no replica has all that the source had executed when the read arrived after " + l.text()
-	}
+	what := s.unqualified(l)
 	switch {
 	case s.refusal != nil:
 		return s.refusal
@@ -191,11 +201,54 @@ func (s *session) lagError(l *lagging) error {
 		return wire.NewError(wire.ErrServerIsntAvailable, "Causeway: %s, and %s; see SHOW CAUSEWAY SERVERS", what, sourceUnreachable)
 	case l.noBudget:
 		return s.budgetError(what)
-	case !s.contract.token:
-		what = "no replica is fresh enough"
 	}
 	return wire.NewError(wire.ErrServerIsntAvailable,
 		"Causeway: %s, and class %s asks for nothing else (its on_lag); see EXPLAIN CAUSEWAY and SHOW CAUSEWAY SERVERS", what, s.contract.class.Name)
+}
+
+// unqualified tells what the replica that came nearest did not meet.
+func (s *session) unqualified(l *lagging) string {
+	switch l.near {
+	case balance.Eligible:
+		return "no replica that qualifies could be connected to"
+	case balance.NotCovered:
+		return s.uncovered(l)
+	case balance.NotFresh:
+		return "no replica is fresh enough: none " + s.havingText() + "is provably within the bound of " + s.contract.bound.String() + l.after()
+	case balance.OverLimit:
+		return "no replica is fresh enough: each " + s.havingText() + "is over the lag limit of class " + s.contract.class.Name + l.after()
+	}
+	return "no replica is usable"
+}
+
+// havingText narrows replicas to those that have what the read must see.
+func (s *session) havingText() string {
+	switch what := s.contract.neededText(&s.demanded); {
+	case what == "":
+		return ""
+	case s.contract.token && !s.contract.global && !s.demanded.stands && s.demanded.seen.IsEmpty():
+		return "that has this session's writes "
+	default:
+		return "that has " + what + " "
+	}
+}
+
+// uncovered tells what no replica has.
+func (s *session) uncovered(l *lagging) string {
+	c := &s.contract
+	switch {
+	case c.global:
+		return "no replica has all that the source had executed when the read arrived" + l.after()
+	case c.token && s.demanded.stands:
+		return "of this key or scope nothing is remembered, and no replica has what may have been written under it" + l.after()
+	case !c.token || !s.demanded.seen.IsEmpty():
+		return "no replica has " + c.neededText(&s.demanded) + l.after()
+	case l.waited > 0:
+		return "no replica has this session's writes" + l.after()
+	case c.has(StepWait):
+		return "no replica that may serve has this session's writes, and none would by a wait"
+	}
+	return "no replica that may serve has this session's writes"
 }
 
 func (s *session) budgetError(why string) error {

@@ -85,3 +85,53 @@ func TestPromotedOverTheLimit(t *testing.T) {
 		t.Errorf("choice %q", got)
 	}
 }
+
+// The error of a read that found no server names what the replicas really lack.
+func TestErrorNamesWhatIsLacking(t *testing.T) {
+	old := func(v *backend.View) {
+		for _, n := range v.Replicas {
+			n.FreshAsOf = time.Now().Add(-time.Hour)
+		}
+	}
+	over := func(v *backend.View) {
+		for _, n := range v.Replicas {
+			n.Limits = []backend.Limit{{Name: "F0", Share: 100}, {Name: "F1", Excluded: "lag p95 was 3s, the limit is 2s"}}
+		}
+	}
+	down := func(v *backend.View) {
+		for _, n := range v.Replicas {
+			n.Up = false
+		}
+	}
+	fails := []Step{{Kind: StepError}}
+	for _, tt := range []struct {
+		name   string
+		steps  []Step
+		writes bool // and the replicas have it
+		tune   func(*backend.View)
+		want   string
+	}{
+		{"too old", fails, false, old, "none is provably within the bound of 1h0m0s, and class F1 asks for nothing else"},
+		{"too old, with the writes", fails, true, old, "none that has this session's writes is provably within the bound of 1h0m0s"},
+		{"too old, without budget", []Step{{Kind: StepSource}, {Kind: StepError}}, false, old, "none is provably within the bound of 1h0m0s, and the fallback budget"},
+		{"over the limit", fails, false, over, "each is over the lag limit of class F1"},
+		{"over the limit, with the writes", fails, true, over, "each that has this session's writes is over the lag limit of class F1"},
+		{"down", fails, false, down, "no replica is usable, and class F1"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			l := startLab(t, 2, stillBudget, func(o *Options) {
+				o.Classes = labClasses(time.Millisecond, o.MaxWait)
+				o.Classes[1].OnLag = tt.steps
+			})
+			for l.srv.opts.Budget.Take(1, time.Now()) {
+			}
+			k := l.client()
+			if tt.writes {
+				k.run("INSERT INTO t VALUES (1)")
+				l.apply()
+			}
+			l.publish(tt.tune)
+			k.wantError(wire.ErrServerIsntAvailable, tt.want, "SELECT a FROM t /*causeway_class='F1'*/")
+		})
+	}
+}

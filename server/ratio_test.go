@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"causeway/backend"
 	"causeway/classifier"
 )
 
@@ -105,5 +106,49 @@ func TestDigestRatios(t *testing.T) {
 	}
 	if len(d.byUse) != 0 || news[len(news)-1] != often.Digest+"false" {
 		t.Errorf("after 5 quiet minutes %d are followed; news %q", len(d.byUse), news)
+	}
+}
+
+// A READ ONLY transaction that the source serves for lack of a replica is not charged
+// to the budget, but counts as a fallback of its class and digest, and none of its reads as the
+// source's own.
+func TestFallbackOfReadOnlyTransactions(t *testing.T) {
+	for name, lose := range map[string]func(*backend.View){
+		"too old":   func(v *backend.View) { v.Replicas[0].FreshAsOf = time.Time{} },
+		"down":      func(v *backend.View) { v.Replicas[0].Up = false },
+		"qualifies": func(*backend.View) {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := startLab(t, 1, stillBudget)
+			l.publish(lose)
+			k, left, want := l.client(), l.srv.opts.Budget.Left(time.Now()), uint64(3)
+			for range 3 {
+				k.run("START TRANSACTION READ ONLY", "SELECT a FROM t /*causeway_class='F1'*/", "SELECT b FROM t", "COMMIT")
+			}
+			if name == "qualifies" {
+				want = 0
+			}
+			c := l.srv.classes.stats[1]
+			if reads, fell := c.reads.Load(), c.fallbacks.Load(); reads != 3 || fell != want {
+				t.Errorf("%d of %d reads fell back, want %d of 3", fell, reads, want)
+			}
+			var followed uint64
+			for use := range l.srv.digests.byUse {
+				followed += use.Fallbacks.Load()
+			}
+			if followed != want {
+				t.Errorf("%d fallbacks by digest, want %d", followed, want)
+			}
+			if now := l.srv.opts.Budget.Left(time.Now()); now != left || valueOf(c.used) != 0 {
+				t.Errorf("the budget went from %d to %d", left, now)
+			}
+			if own := l.srv.ownReads.Load(); own != 0 {
+				t.Errorf("%d reads counted as the source's own", own)
+			}
+			k.run("START TRANSACTION", "SELECT a FROM t", "COMMIT")
+			if own := l.srv.ownReads.Load(); own != 1 {
+				t.Errorf("%d reads of a transaction of the source's own, want 1", own)
+			}
+		})
 	}
 }

@@ -36,6 +36,7 @@ func (s *session) runOnReplica(j *job, p plan) error {
 			}
 		}
 		if c == nil || c == s.home {
+			s.borrowed = p.begin
 			return s.runOnHome(j)
 		}
 		again, err := s.tryReplica(c, j, p)
@@ -44,6 +45,7 @@ func (s *session) runOnReplica(j *job, p plan) error {
 		}
 		tried = append(tried, c.Node.Addr)
 		if len(tried) > 1 || s.relay.err != nil {
+			s.borrowed = p.begin
 			return s.resend(j)
 		}
 	}

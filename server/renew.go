@@ -145,6 +145,9 @@ func (s *session) planned(j *job) (plan, error) {
 		v := s.view()
 		f := s.facts(v)
 		f.tempFree = f.homeOnly == reasonTempTables && s.homeOnlyBesides() == reasonNone && !s.sticky.temp.mayBeIn(j.class)
+		if !f.homeTrx && !f.lazy || j.class.Kind == classifier.Begin {
+			s.borrowed = false
+		}
 		p := decide(j.class, f)
 		if j.want == expectPrepare {
 			p = decidePrepare(j.class, f)
@@ -191,6 +194,9 @@ func (s *session) renewReadTrx(j *job, f facts) (again bool, err error) {
 		return false, s.budgetError("the replica of the READ ONLY transaction lacks writes that must be seen")
 	}
 	s.moveReadTrx()
+	s.countRead(j)
+	s.fellBack()
+	s.borrowed = true
 	return true, nil
 }
 

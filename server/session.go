@@ -79,6 +79,7 @@ type session struct {
 	nextTrx    []string      // SET TRANSACTION statements for the next transaction, not sent yet
 	oneShot    bool          // one was sent to the source and holds for its next statement
 	lazy       *lazyTrx      // a transaction that was begun here only
+	borrowed   bool          // the transaction on the source is one that a replica should have had
 	locks      *backend.Conn // it may have metadata locks of a transaction that its flags do not tell of
 	ownLevel   bool          // the transaction on the source has characteristics by SET TRANSACTION
 	lostKind   string        // SET TRANSACTION for one like that which was lost, "": not known

@@ -72,6 +72,8 @@ func limitsText(limits []backend.Limit, now time.Time) string {
 			texts = append(texts, l.Name+": "+l.Text(now))
 		case l.Share < 100:
 			texts = append(texts, fmt.Sprintf("%s: slow start, %d %%", l.Name, l.Share))
+		case l.Held:
+			texts = append(texts, l.Name+": within, when there was a source")
 		default:
 			texts = append(texts, l.Name+": within")
 		}

@@ -56,7 +56,7 @@ func nodeState(n *backend.Node) string {
 
 // byPosition is a lag by position, which is unknown where what it is computed from is of another time.
 func byPosition(n *backend.Node, lag time.Duration, now time.Time) time.Duration {
-	blind := len(n.Limits) > 0 && !slices.ContainsFunc(n.Limits, func(l backend.Limit) bool { return !l.Unjudged })
+	blind := len(n.Limits) > 0 && !slices.ContainsFunc(n.Limits, func(l backend.Limit) bool { return !l.Unjudged && !l.Held })
 	if !n.Up || blind || unseen(&n.Lag, now) != "" || !sourceSeen(&n.Lag, now) {
 		return -1
 	}

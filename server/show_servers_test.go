@@ -66,6 +66,9 @@ func TestServerRow(t *testing.T) {
 	n.Limits = []backend.Limit{{Name: "F0", Excluded: "the source's position is not known", Unjudged: true}} // what was seen before is not the lag now
 	wantValues(t, byName(t, serverColumns, serverRow(n, now)), map[string]string{"Lag": "unknown"})
 	wantValues(t, byName(t, lagColumns, lagRow(n, now)), map[string]string{"Lag": "unknown", "Transport_lag": "unknown"})
+	n.Limits = []backend.Limit{{Name: "F0", Share: 100, Held: true}} // nor while there is no source, though it goes on serving
+	wantValues(t, byName(t, serverColumns, serverRow(n, now)), map[string]string{"Lag": "unknown", "Excluded_for": ""})
+	wantValues(t, byName(t, lagColumns, lagRow(n, now)), map[string]string{"Lag": "unknown", "Limits": "F0: within, when there was a source"})
 	n = laggingReplica(now)
 	n.Lag.SourceAt = now.Add(-3 * time.Second) // nor is what the source was compared with before it was lost
 	wantValues(t, byName(t, serverColumns, serverRow(n, now)), map[string]string{"Lag": "unknown", "Excluded_for": "F0"})
