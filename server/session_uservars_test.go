@@ -96,3 +96,17 @@ func TestSessionGetDiagnosticsSetsAgain(t *testing.T) {
 		t.Errorf("the source was asked %q, want %q", texts, want)
 	}
 }
+
+// PREPARE drops the statement of that name, and the pin with it, though its new text fails.
+func TestSessionPrepareFailsOverAName(t *testing.T) {
+	for code, pinned := range map[uint16]bool{wire.ErrParse: false, wire.ErrLockWaitTimeout: true} {
+		l := startLab(t, 1)
+		l.source.on("PREPARE s FROM 'SELEC'", func(c *fakeConn, _ string) { c.fail(code, "failed") })
+		k := l.client()
+		k.run("PREPARE s FROM 'SELECT 1'")
+		k.query("PREPARE s FROM 'SELEC'")
+		if pins := k.query("SHOW CAUSEWAY PINS").rows; len(pins) == 1 != pinned {
+			t.Errorf("after error %d the pins are %q", code, pins)
+		}
+	}
+}

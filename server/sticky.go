@@ -24,6 +24,7 @@ func (s *session) followSticky(j *job) {
 		if c.Kind == classifier.Handler && len(c.Names) == 2 && s.relay.err.Code == wire.ErrUnknownTable { // a statement on its table has closed it
 			delete(k.handlers, c.Names[1])
 		}
+		k.afterFailedPrepare(c, s.relay.err)
 		s.afterFailed(j)
 		return
 	}
@@ -115,6 +116,17 @@ func (k *stickyState) followPrepare(c *classifier.Class) {
 		case "deallocate":
 			delete(k.prepared, names[1])
 		}
+	}
+}
+
+// afterFailedPrepare: MySQL drops the statement of that name before it reads the new text.
+func (k *stickyState) afterFailedPrepare(c *classifier.Class, e *wire.Error) {
+	if c.Kind != classifier.TextPrepare || c.Is(classifier.MultiStatement) || len(c.Names) != 2 || c.Names[0] != "prepare" {
+		return
+	}
+	switch e.Code {
+	case wire.ErrParse, wire.ErrNoSuchTable, wire.ErrBadField:
+		delete(k.prepared, c.Names[1])
 	}
 }
 
