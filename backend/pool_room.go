@@ -20,6 +20,10 @@ func tooMany(err error) bool {
 	return errors.As(err, &refused) && (refused.Code == wire.ErrTooManyConnections || refused.Code == 1203 || refused.Code == wire.ErrTooManyUserConns)
 }
 
+// Full tells whether an attempt to lease a connection failed only because there is
+// no room for one more.
+func Full(err error) bool { return errors.As(err, new(*PoolFull)) || tooMany(err) }
+
 // max is how many connections the pool may have now.
 func (pl *pool) max(configured int) int {
 	if pl.limit > 0 && time.Now().Before(pl.until) {

@@ -118,6 +118,13 @@ func (p *Pools) warm(ctx context.Context, pl *pool, n *Node) {
 	}
 }
 
+// Age grows with every Renew.
+func (p *Pools) Age() uint64 { return p.age.Load() }
+
+// Origin tells which defaults of the source a connection began with, and in which
+// Age it was opened.
+func (c *Conn) Origin() (defaults, age uint64) { return c.baseSeq, c.age }
+
 // Renew lets all connections go as soon as nobody uses them: what they began
 // with has changed.
 func (p *Pools) Renew() {

@@ -58,6 +58,9 @@ func intern(schema string, vars map[string]string) *State {
 // Same tells whether two states are equal.
 func (s *State) Same(t *State) bool { return s == t || s.key == t.key }
 
+// Key is the same for equal states, and for no others.
+func (s *State) Key() string { return s.key }
+
 // Var returns the value that the session gave a variable.
 func (s *State) Var(name string) (string, bool) {
 	v, ok := s.vars[name]

@@ -216,7 +216,7 @@ func (s *session) runOn(c *backend.Conn, j *job) error {
 	if c.Broken {
 		return s.lostBefore(c, j)
 	}
-	onHome, before := c == s.home, c.Status
+	onHome, before, state := c == s.home, c.Status, s.state
 	if err := s.exchange(c, j, false); err != nil {
 		return s.lostAnswer(c, j, err)
 	}
@@ -251,6 +251,7 @@ func (s *session) runOn(c *backend.Conn, j *job) error {
 	if onHome {
 		s.noteTrackers(j)
 		s.afterHome(j, before.Has(wire.StatusInTrans))
+		s.noteKnownSet(c, j, state)
 	}
 	if err := s.respond(); err != nil {
 		return err

@@ -51,9 +51,12 @@ func (s *session) sourceConn(free bool) (*backend.Conn, error) {
 		if err != nil {
 			return nil, err
 		}
-		c, err := s.lease(src, s.homeLast, free, true)
+		c, err := s.lease(src, s.homeLast, free, !s.mayStandIn)
 		if err == nil {
 			return c, nil
+		}
+		if s.mayStandIn && backend.Full(err) {
+			return nil, errSourceFull
 		}
 		if s.mayStandIn && !errors.As(err, new(*wire.Error)) {
 			return nil, errStandIn

@@ -125,10 +125,15 @@ func (s *session) setAutocommit(on bool) error {
 // setHere answers a SET that cannot fail.
 func (s *session) setHere(name, value string) error {
 	s.state = s.state.WithVar(name, value)
+	return s.setTold(wire.AppendTrackStateChange(wire.AppendTrackVariable(nil, name, value), true))
+}
+
+// setTold answers a SET that no server runs by an OK that reports what one would.
+func (s *session) setTold(block []byte) error {
 	s.noteHere()
 	ok := wire.OK{Status: s.status}
 	s.tracked.setsState = false
-	news := s.filterTrack(wire.AppendTrackStateChange(wire.AppendTrackVariable(nil, name, value), true))
+	news := s.filterTrack(block)
 	s.untold = wire.JoinTracks(news, s.untold)
 	s.tell(&ok)
 	return s.send(ok.Append(s.scratch[:0], s.login.Caps))

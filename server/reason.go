@@ -25,20 +25,21 @@ const (
 	reasonTempTables
 	reasonLockedTables
 	reasonXA
-	reasonUserLocks // GET_LOCK serialises with other sessions: their writes must be seen
-	reasonUntracked // a write without GTID, or a variable that nobody reports
-	reasonDoubt     // the outcome of a write is not known yet
-	reasonResent    // a replica could not answer: it would write, or lacks a table
-	reasonLocal     // answered here
-	reasonRefused   // an error from here
-	reasonOneShot   // SET TRANSACTION holds for this statement
-	reasonClass     // the class or a rule names the source
-	reasonDenied    // by a rule
-	reasonBrownout  // its class is refused, as reads wait too long for connections
-	reasonStandIn   // no source serves: a replica in its place
-	reasonSticky    // shortly after a commit in its scope: the source, within the budget
-	reasonPrepared  // long data or a cursor binds the statement to a connection
-	reasonCount     = iota
+	reasonUserLocks  // GET_LOCK serialises with other sessions: their writes must be seen
+	reasonUntracked  // a write without GTID, or a variable that nobody reports
+	reasonDoubt      // the outcome of a write is not known yet
+	reasonResent     // a replica could not answer: it would write, or lacks a table
+	reasonLocal      // answered here
+	reasonRefused    // an error from here
+	reasonOneShot    // SET TRANSACTION holds for this statement
+	reasonClass      // the class or a rule names the source
+	reasonDenied     // by a rule
+	reasonBrownout   // its class is refused, as reads wait too long for connections
+	reasonStandIn    // no source serves: a replica in its place
+	reasonSourceFull // all connections to the source are in use: a replica in its place
+	reasonSticky     // shortly after a commit in its scope: the source, within the budget
+	reasonPrepared   // long data or a cursor binds the statement to a connection
+	reasonCount      = iota
 )
 
 var reasonNames = [reasonCount]string{
@@ -50,7 +51,7 @@ var reasonNames = [reasonCount]string{
 	reasonTempTables: "temporary_tables", reasonLockedTables: "locked_tables", reasonXA: "xa", reasonUserLocks: "user_locks",
 	reasonUntracked: "untracked", reasonDoubt: "doubt", reasonResent: "resent", reasonLocal: "local",
 	reasonRefused: "refused", reasonOneShot: "set_transaction", reasonPrepared: "statement_bound",
-	reasonClass: "class", reasonDenied: "denied", reasonBrownout: "brownout", reasonStandIn: "no_source", reasonSticky: "sticky",
+	reasonClass: "class", reasonDenied: "denied", reasonBrownout: "brownout", reasonStandIn: "no_source", reasonSourceFull: "source_full", reasonSticky: "sticky",
 }
 
 // String is the reason as a metric label and in SHOW CAUSEWAY ROUTE.

@@ -25,6 +25,14 @@ func (t *seenSchemas) fresh(user, schema string) bool {
 	return ok && time.Since(at) < schemaFresh
 }
 
+// known tells of a schema that the account has used at any time.
+func (t *seenSchemas) known(user, schema string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	_, ok := t.seen[[2]string{user, schema}]
+	return ok
+}
+
 func (t *seenSchemas) note(user, schema string) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -158,6 +158,7 @@ type Server struct {
 	pools   *backend.Pools
 	shared  sharedStmts
 	schemas seenSchemas
+	sets    knownSets
 	classes classes
 	rules   ruleBook
 	digests digestRatios

@@ -10,32 +10,44 @@ import (
 	"causeway/wire"
 )
 
-// While no source serves, a replica stands in for it for what drivers send when
-// they connect: SET of variables that are replayed on every connection of the
-// session anyway, questions for them, and USE. A client can log in then and read.
-// Nothing else is brought there: what writes, or leaves what only its connection
-// has, waits for a source.
+// While no source serves, or all connections to it are in use, a replica stands in
+// for it for what drivers send when they connect: SET of variables that are replayed
+// on every connection of the session anyway, questions for them, and USE. A client
+// can log in then and read, or KILL what uses the connections up. Nothing else is
+// brought there: what writes, or leaves what only its connection has, waits for a
+// source.
 
-// errStandIn ends the wait for a source for a command that need not wait.
-var errStandIn = errors.New("a replica can stand in for the source")
+// These end the wait for a source for a command that need not wait.
+var (
+	errStandIn    = errors.New("a replica can stand in for the source")
+	errSourceFull = errors.New("all connections to the source are in use")
+)
 
 // canStandIn tells whether a replica may run a command that is the source's, if
-// no source serves. It must leave the session with nothing open anywhere.
+// no source serves or is free. It must leave the session with nothing open anywhere.
 func (s *session) canStandIn(j *job) bool {
 	return s.home == nil && len(s.doubts) == 0 && s.lazy == nil && s.readTrx == nil && s.aborted == "" && len(s.nextTrx) == 0 &&
 		!s.trackers.due && !s.sticky.any() && !s.oneShot && s.dropped == "" && onAnyServer(j)
 }
 
-// homeOrStandIn is homeFor, unless a replica has run the command: done.
+// homeOrStandIn is homeFor, unless the command was run without it: done. Where the
+// source is only full, nothing else is waited for first, and what cannot be had
+// elsewhere, or is refused there, waits for the source.
 func (s *session) homeOrStandIn(j *job) (c *backend.Conn, done bool, err error) {
 	s.mayStandIn = s.canStandIn(j)
 	c, err = s.homeFor(j)
 	s.mayStandIn = false
-	if err != errStandIn { // as it is, from waitSource
+	full := err == errSourceFull // as it is, from sourceConn
+	if !full && err != errStandIn {
 		return c, false, err
 	}
-	if done, err := s.standIn(j); done {
+	if done, err := s.standIn(j, full); done {
 		return nil, true, err
+	}
+	if full {
+		if done, err := s.answerKnownSet(j); done {
+			return nil, true, err
+		}
 	}
 	c, err = s.homeFor(j)
 	return c, false, err
@@ -173,8 +185,8 @@ func (s *session) setsLiterals(j *job) bool {
 }
 
 // standIn runs a command on a replica that covers the session's token. false:
-// there is none.
-func (s *session) standIn(j *job) (bool, error) {
+// there is none. full: the source's connections are in use; it serves else.
+func (s *session) standIn(j *job, full bool) (bool, error) {
 	if !s.setsLiterals(j) {
 		return false, nil
 	}
@@ -188,11 +200,11 @@ func (s *session) standIn(j *job) (bool, error) {
 		if !n.Usable() || !n.Position.Contains(s.token.Set) {
 			continue
 		}
-		c, err := s.replicaConn(n, true)
+		c, err := s.replicaConn(n, !full)
 		if err != nil {
 			continue
 		}
-		again, err := s.runStandIn(c, j)
+		again, err := s.runStandIn(c, j, full)
 		if !again {
 			return true, err
 		}
@@ -200,13 +212,21 @@ func (s *session) standIn(j *job) (bool, error) {
 	return false, nil
 }
 
-// runStandIn runs a command on one replica. again: it did not run.
-func (s *session) runStandIn(c *backend.Conn, j *job) (again bool, err error) {
+// runStandIn runs a command on one replica. again: it did not run, or was refused
+// where the source may know better: a schema or a right may be new.
+func (s *session) runStandIn(c *backend.Conn, j *job, full bool) (again bool, err error) {
 	s.stale = nil
+	before := s.state
 	if err := s.exchange(c, j, false); err != nil {
 		return s.readFailedOn(c, j, err)
 	}
+	if full && s.relay.err != nil && !s.relay.ours {
+		return true, nil
+	}
 	s.route.reason = reasonStandIn
+	if full {
+		s.route.reason = reasonSourceFull
+	}
 	s.finish(c, j)
 	s.status = s.status&^wire.StatusNoBackslashEscapes | c.Status&wire.StatusNoBackslashEscapes
 	if j.class.Is(classifier.SetsAutocommit) {
@@ -220,5 +240,6 @@ func (s *session) runStandIn(c *backend.Conn, j *job) (again bool, err error) {
 			s.followHints(j)
 		}
 	}
+	s.noteKnownSet(c, j, before)
 	return false, s.respond()
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"slices"
@@ -27,6 +28,7 @@ type trackedNews struct {
 	stateChanged bool
 	before       []uint16 // warning counts of the results before the last
 	setsState    bool     // session_track_state_change was set
+	block        []byte   // what the OK of a SET reported, as it came
 }
 
 // onOK takes in an OK before it is forwarded, so that the token has grown by
@@ -44,6 +46,9 @@ func (s *session) onOK(ok *wire.OK) error {
 	s.noteSeen()
 	if len(ok.Track) == 0 {
 		return nil
+	}
+	if s.runs.Load().Kind == classifier.Set {
+		s.tracked.block = bytes.Clone(ok.Track)
 	}
 	return wire.WalkTrack(ok.Track, s.onTracked)
 }

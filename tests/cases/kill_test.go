@@ -48,6 +48,7 @@ var killCases = []theCase{
 	{row: "R4", name: "a client that goes away", run: clientLeaves},
 	{row: "R5", name: "a killed query is not sent again", run: killedOnNode},
 	{row: "R6", name: "a context that ends", run: contextEnds},
+	{row: "R6", name: "cancelling what uses up the pools", run: cancelAtFullPools},
 	{row: "R6", name: "time limit of a statement", steps: steps(
 		"a: SET max_execution_time = 100", "a: "+marked("max_execution_time")+" => ERR 3024", "b: "+strings.Replace(marked("hint"), "SELECT", "SELECT /*+ MAX_EXECUTION_TIME(100) */", 1)+" => ERR 3024", "a: SELECT v FROM t WHERE id = 1 => 10", "b: SELECT @@max_execution_time => 0", "a: SET max_execution_time = 0", "a: INSERT INTO t (v) VALUES (1) => OK",
 	)},
@@ -165,7 +166,9 @@ func clientLeaves(e *env) string {
 // c2 is a second connection that ends with the test.
 func c2(e *env) *raw.Client {
 	c := e.dial()
-	e.t.Cleanup(func() { c.Close() })
+	if c != nil {
+		e.t.Cleanup(func() { c.Close() })
+	}
 	return c
 }
 
@@ -192,6 +195,48 @@ func killedOnNode(e *env) string {
 	}
 	e.want(c, "SELECT v FROM t WHERE id = 1", "10")
 	return fmt.Sprint(a, err)
+}
+
+// cancelAtFullPools cancels from new connections, as drivers do: first while one
+// statement uses up the source's pool, then while each node's is used up. What the
+// new connections have set is theirs afterwards.
+func cancelAtFullPools(e *env) string {
+	var seen []string
+	locking, read := "SELECT /* cases full */ SLEEP(20) FROM t FOR UPDATE", marked("full")
+	for _, texts := range [][]string{{locking}, {locking, read, read}} {
+		var victims []*raw.Client
+		for _, text := range texts {
+			v := c2(e)
+			if v == nil {
+				return ""
+			}
+			e.query(v, "SET NAMES latin1")
+			victims = append(victims, v)
+			if err := v.SendQuery(text); err != nil {
+				e.errorf("%v", err)
+			}
+			e.eventually("it runs", func() bool {
+				_, threads := e.running("full")
+				return strings.Count(strings.Join(threads, ","), ",")+1 == len(victims) && len(threads) > 0
+			})
+		}
+		killer := c2(e)
+		if killer == nil {
+			return ""
+		}
+		for _, text := range []string{"SET NAMES latin1", "SET AUTOCOMMIT = 0"} {
+			seen = append(seen, fmt.Sprint(e.query(killer, text)))
+		}
+		for _, v := range victims {
+			e.query(killer, fmt.Sprintf("KILL QUERY %d", v.Greeting.ConnectionID))
+			a, err := v.ReadAnswer()
+			seen = append(seen, fmt.Sprint(a, err))
+		}
+		e.ends("full")
+		seen = append(seen, fmt.Sprint(e.query(killer, "SELECT v, @@autocommit, @@character_set_client, @@character_set_results, @@collation_connection FROM t WHERE id = 1 FOR UPDATE")))
+		e.query(killer, "ROLLBACK")
+	}
+	return strings.Join(seen, "\n")
 }
 
 // contextEnds cancels as go-sql-driver does, by closing its connection, and as
