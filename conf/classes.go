@@ -128,7 +128,7 @@ var classOptions = []option[Class]{
 	row("on_lag_empty", stepList(), func(c *Class) *[]Step { return &c.OnLagEmpty }, `["source", "stale"]`,
 		"The same for a session class as long as the session has written nothing. Such reads have F1's share of the budget."),
 	row("priority", integer(0, 100), func(c *Class) *int { return &c.Priority }, "1",
-		"Which classes come first: 0 is the highest. `max_class` goes by it."),
+		"Which classes come first: 0 is the highest. `max_class` goes by it. New classes with `consistency` `source` or `global` have F0's, if they name none."),
 	row("budget_share", number(0, 1), func(c *Class) *float64 { return &c.BudgetShare }, "0.7",
 		"The part of the fallback budget that the class may use up; what is above is reserved for classes with a greater one. 0: it never asks."),
 	row("lag_limit", duration(0, day), func(c *Class) *time.Duration { return &c.LagLimit }, `"0s"`,
@@ -197,11 +197,25 @@ func (r *reader) readClasses() {
 		r.checkClass(prefix, &c)
 		r.keepClass(c)
 	}
+	r.rankLikeF0(seen)
 	r.cfg.Classes = withLagLimits(r.cfg.Classes)
 	r.checkZoneLimits(seen)
 	for _, name := range r.cfg.Cluster.WarmupAllow {
 		if r.classIndex(name) < 0 {
 			r.problem("cluster.warmup_allow", fmt.Sprintf("there is no class %q", name), "name one of [[class]], or of F0, F1 and F2")
+		}
+	}
+}
+
+// rankLikeF0 gives new classes that ask more of the source than F0 does the priority of
+// F0, if they name none, so that a max_class holds for them.
+func (r *reader) rankLikeF0(tables map[string]int) {
+	for i := range r.cfg.Classes {
+		c := &r.cfg.Classes[i]
+		j, ok := tables[c.Name]
+		asksSource := c.Consistency == ConsistencySource || c.Consistency == ConsistencyGlobal
+		if ok && asksSource && !isBuiltIn(c.Name) && !r.given[tablePrefix(classKey, j)+"priority"] {
+			c.Priority = r.cfg.Classes[0].Priority
 		}
 	}
 }

@@ -162,3 +162,35 @@ func TestShareless(t *testing.T) {
 		t.Errorf("%+v, %+v", cheap, any)
 	}
 }
+
+// TestPriorityOfTheSource: what asks more of the source than F0 ranks as F0, so that a
+// max_class holds for it.
+func TestPriorityOfTheSource(t *testing.T) {
+	c, err := load(t, fiveLines+`
+[[class]]
+name = "src"
+consistency = "source"
+[[class]]
+name = "all"
+consistency = "global"
+[[class]]
+name = "low"
+consistency = "source"
+priority = 7
+[[class]]
+name = "own"
+consistency = "session"
+[[class]]
+name = "F0"
+priority = 3
+`, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]int{"src": 3, "all": 3, "low": 7, "own": 1, "F0": 3, "F1": 1} {
+		i := slices.IndexFunc(c.Classes, func(c Class) bool { return c.Name == name })
+		if got := c.Classes[i].Priority; got != want {
+			t.Errorf("%s: priority %d, want %d", name, got, want)
+		}
+	}
+}
