@@ -163,3 +163,14 @@ func TestReadHeld(t *testing.T) {
 		t.Errorf("%v, %v", held.UserVars, err)
 	}
 }
+
+// Workers of an applier that is stopped still show what they held last: none is busy.
+func TestNoWorkerOfAStoppedApplierIsBusy(t *testing.T) {
+	st := &status{workers: []worker{{id: 1, applying: u(1) + ":10", applyingAge: time.Second, appliedAge: noAge}, {id: 2, applyingAge: noAge, appliedAge: noAge}}}
+	for thread, want := range map[string]int{"Yes": 1, "No": 0} {
+		l := backend.Lag{SQLThread: thread}
+		if st.tellWorkers(&l); l.WorkersBusy != want || l.Workers != 2 {
+			t.Errorf("applier %s: %d of %d busy, want %d of 2", thread, l.WorkersBusy, l.Workers, want)
+		}
+	}
+}

@@ -24,7 +24,9 @@ func (st *status) tellWorkers(l *backend.Lag) {
 		if w.applying == "" {
 			continue
 		}
-		l.WorkersBusy++
+		if l.SQLThread == "Yes" { // those of a stopped one only show what they held last
+			l.WorkersBusy++
+		}
 		l.OldestTrx = max(l.OldestTrx, w.applyingFor)
 		if w.waits() {
 			l.Blocker.Waiting++

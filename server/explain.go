@@ -132,9 +132,7 @@ func (s *session) explainRead(ch choice, p plan, v *backend.View) [][]string {
 	}
 	d, now := s.demand(v), time.Now()
 	c := s.agree(ch, &d, v)
-	shown := ch
-	shown.rule = nil // shown already
-	rows := choiceRows(&shown, &c)
+	rows := choiceRows(&ch, &c)
 	token := d.token.Line()
 	switch {
 	case s.token.Void(v.Epoch):

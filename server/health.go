@@ -26,8 +26,8 @@ func health(n *backend.Node, now time.Time) string { return strings.Join(causes(
 
 // causes are the same one by one.
 func causes(n *backend.Node, now time.Time) (texts []string) {
-	if n.Role != backend.RoleReplica {
-		return nil
+	if n.Role != backend.RoleReplica { // a deposed source may hold what the new one has not
+		return errant(n)
 	}
 	if text := unseen(&n.Lag, now); text != "" {
 		return []string{text} // what the threads did then tells nothing of now
@@ -43,13 +43,19 @@ func causes(n *backend.Node, now time.Time) (texts []string) {
 			texts = append(texts, text)
 		}
 	}
-	if !n.Errant.IsEmpty() {
-		texts = append(texts, fmt.Sprintf("holds %d transactions that the source does not have (errant): %s", n.Errant.Count(), shortSet(n.Errant)))
-	}
+	texts = append(texts, errant(n)...)
 	if len(texts) == 0 {
 		return []string{"ok"}
 	}
 	return texts
+}
+
+// errant tells of transactions that only the node has.
+func errant(n *backend.Node) []string {
+	if n.Errant.IsEmpty() {
+		return nil
+	}
+	return []string{fmt.Sprintf("holds %d transactions that the source does not have (errant): %s", n.Errant.Count(), shortSet(n.Errant))}
 }
 
 // unseen tells when the newest look at the replica is none or too old.

@@ -104,6 +104,11 @@ func TestHealthOfNode(t *testing.T) {
 	if got, want := health(n, now), n.Exclude+"; holds 2 transactions that the source does not have (errant): 3e11fa47-71ca-11e1-9e33-c80aa9429562:7-8"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
+	n.Role = backend.RoleUnknown // a deposed source that is fenced
+	if got, want := health(n, now), "holds 2 transactions that the source does not have (errant): 3e11fa47-71ca-11e1-9e33-c80aa9429562:7-8"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	n.Role = backend.RoleReplica
 	n.Exclude, n.Errant = "", gtid.Set{}
 	if got := health(n, now); !strings.HasPrefix(got, "silent link") {
 		t.Errorf("%q", got)

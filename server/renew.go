@@ -152,7 +152,7 @@ func (s *session) planned(j *job) (plan, error) {
 		if j.want == expectPrepare {
 			p = decidePrepare(j.class, f)
 		}
-		s.route = route{reason: p.reason, digest: j.class.Digest, view: v.Seq, waited: waited}
+		s.route = route{reason: p.reason, digest: j.class.Digest, rule: s.rule, view: v.Seq, waited: waited}
 		if p.target != toTrx || j.want != expectResult {
 			return p, nil
 		}

@@ -204,7 +204,7 @@ func (s *session) applyRules(j *job) *wire.Error {
 
 // denied answers a statement that a rule does not allow.
 func (s *session) denied(j *job, e *wire.Error) error {
-	s.route = route{digest: j.class.Digest}
+	s.route = route{digest: j.class.Digest, rule: s.rule}
 	s.noteLocal(reasonDenied)
 	return s.refuseWith(e)
 }

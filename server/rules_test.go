@@ -5,6 +5,7 @@ import (
 	"net/netip"
 	"regexp"
 	"testing"
+	"time"
 
 	"causeway/classifier"
 )
@@ -122,6 +123,24 @@ func TestRulesNameClasses(t *testing.T) {
 	for _, r := range []Rule{{Name: "x", Class: "F9"}, {Name: "x", MaxClass: "F9"}} {
 		if _, err := newRules([]Rule{r}, &classes); err == nil {
 			t.Errorf("%+v: no error", r)
+		}
+	}
+}
+
+// SHOW CAUSEWAY ROUTE names the rule of every statement that one matched, whatever
+// server it was for.
+func TestRouteNamesTheRule(t *testing.T) {
+	l := startLab(t, 1, func(o *Options) {
+		o.Rules = []Rule{{Name: "slow", Regex: regexp.MustCompile("(?i)sleep"), Timeout: time.Minute}, {Name: "cards", Table: "cards", Class: "F2"}, {Name: "no", Table: "secret", Deny: true}}
+	})
+	k := l.client()
+	for sql, want := range map[string]string{
+		"SELECT a FROM cards": "cards", "SELECT a FROM cards FOR UPDATE": "cards", "SELECT SLEEP(0)": "slow",
+		"INSERT INTO cards VALUES (1)": "cards", "SELECT a FROM secret": "no", "SELECT a FROM t": "",
+	} {
+		k.query(sql)
+		if got := k.maybeRoute("Rule"); got != want {
+			t.Errorf("%s: rule %q, want %q", sql, got, want)
 		}
 	}
 }

@@ -17,6 +17,7 @@ type route struct {
 	reason reason
 	near   balance.Reason // of the replica that came nearest, when none qualified
 	digest string
+	rule   *ruleEntry // that matched it
 	node   string
 	role   backend.Role
 	waited time.Duration
@@ -101,7 +102,7 @@ func (s *session) routeRows() [][]string {
 	if s.srv.others != nil {
 		rows = append(rows, []string{"Shared", s.sharing.text()})
 	}
-	rows = append(rows, choiceRows(&s.choice, &s.contract)...)
+	rows = append(append(rows, choiceRows(&s.choice, &s.contract)...), ruleRow(r.rule)...)
 	now := s.base // for the same once more
 	if s.choice.class != nil {
 		now = s.choice

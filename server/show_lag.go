@@ -32,7 +32,7 @@ func lagRow(n *backend.Node, now time.Time) []string {
 	}
 	row = append(row, queryTime(n), clockText(n.Clock), age(n.PositionAt, now), n.Position.Line())
 	if n.Role != backend.RoleReplica {
-		return append(row, "", "", "", n.Origin.String())
+		return append(row, "", health(n, now), "", n.Origin.String())
 	}
 	detail := n.Lag.LastError
 	if detail == "" {

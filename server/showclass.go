@@ -14,9 +14,6 @@ func choiceRows(c *choice, k *contract) [][]string {
 	if k.promoted {
 		rows = append(rows, []string{"Promoted", "as " + k.class.Name + ": not every replica has the session's writes"})
 	}
-	if c.rule != nil {
-		rows = append(rows, []string{"Rule", c.rule.Name})
-	}
 	if c.staleness > 0 {
 		rows = append(rows, []string{"Max_staleness", c.staleness.String()})
 	}
@@ -24,6 +21,14 @@ func choiceRows(c *choice, k *contract) [][]string {
 		rows = append(rows, []string{"Ignored_hint", c.ignored})
 	}
 	return rows
+}
+
+// ruleRow names the rule of the last statement, whatever server it was for.
+func ruleRow(r *ruleEntry) [][]string {
+	if r == nil {
+		return nil
+	}
+	return [][]string{{"Rule", r.Name}}
 }
 
 func (c *choice) fromText() string {
