@@ -461,14 +461,14 @@ func (s *session) afterHome(j *job, wasInTrx bool) {
 	s.common.plain = s.common.plain || s.common.key == "" && mayWrite(c)
 	s.noteInsertID(s.home, j)
 	s.followSticky(j)
-	if r.err != nil && !c.Is(classifier.MultiStatement) {
+	if r.err != nil && !c.Is(classifier.MultiStatement) && !(setsSeveral(c) && s.failedPart(j)) {
 		s.trxRows.ended(!s.home.Status.Has(wire.StatusInTrans))
 		return
 	}
 	if c.Is(classifier.SetsGlobal) || changesAccounts(c) {
 		s.srv.pools.Renew() // new sessions begin with the new values
 	}
-	s.followUntracked(c)
+	s.followUntracked(j)
 	s.followCharset(s.home, c)
 	s.mirrorSet(j)
 	s.followHints(j)

@@ -74,7 +74,7 @@ func (s *session) followHints(j *job) {
 	}
 	names, values, ok := classifier.HintVars([]byte(s.textOf(j)), s.mode)
 	switch {
-	case !ok || j.stmt != nil:
+	case !ok || j.stmt != nil || s.relay.err != nil: // what of it was set before it failed, the server knows
 		s.askHints()
 	default:
 		for i, name := range names {

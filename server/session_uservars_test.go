@@ -99,7 +99,7 @@ func TestSessionGetDiagnosticsSetsAgain(t *testing.T) {
 
 // PREPARE drops the statement of that name, and the pin with it, though its new text fails.
 func TestSessionPrepareFailsOverAName(t *testing.T) {
-	for code, pinned := range map[uint16]bool{wire.ErrParse: false, wire.ErrLockWaitTimeout: true} {
+	for code, pinned := range map[uint16]bool{wire.ErrParse: false, wire.ErrLockWaitTimeout: false, wire.ErrQueryInterrupted: true} {
 		l := startLab(t, 1)
 		l.source.on("PREPARE s FROM 'SELEC'", func(c *fakeConn, _ string) { c.fail(code, "failed") })
 		k := l.client()

@@ -24,7 +24,6 @@ func (s *session) followSticky(j *job) {
 		if c.Kind == classifier.Handler && len(c.Names) == 2 && s.relay.err.Code == wire.ErrUnknownTable { // a statement on its table has closed it
 			delete(k.handlers, c.Names[1])
 		}
-		k.afterFailedPrepare(c, s.relay.err)
 		s.afterFailed(j)
 		return
 	}
@@ -41,9 +40,7 @@ func (s *session) followSticky(j *job) {
 	case classifier.Write:
 		k.insertID = k.insertID && s.hasInsertID()
 	}
-	if c.Kind == classifier.Set && slices.Contains(c.Names, "insert_id") {
-		k.insertID = true
-	}
+	k.insertID = k.insertID || setsInsertID(c)
 	s.followTimestamp(j)
 	var tables []string
 	if c.Flags.Any(classifier.CreatesTemp | classifier.DropsTemp) {
@@ -68,41 +65,15 @@ func (s *session) hasInsertID() bool {
 	return err != nil || len(row) != 1 || row[0] != "0"
 }
 
-// afterFailed: what a routine, a prepared text, several statements in one text or an
-// assignment did before it failed, no packet tells. The connection is reset before anybody
-// else gets it.
-func (s *session) afterFailed(j *job) {
-	c := j.class
-	if several := c.Is(classifier.MultiStatement); several || runsUnseen(c) {
-		s.home.Unclean = true
-		s.sticky.temp.moved = s.sticky.temp.any()
-		if several {
-			s.followPart(j)
-		}
-	} else if !c.Is(classifier.SetsUserVars) {
-		return
-	}
-	s.followHeld(c)
-}
-
-// followPart takes in what those of several statements that ran before one failed may have
-// left behind: which of them ran is not told.
-func (s *session) followPart(j *job) {
-	k, text := &s.sticky, j.frame.Payload
-	k.unknown = k.unknown || mayLeaveSomething(text, j.class)
-	k.temp.some = k.temp.some || j.class.Is(classifier.CreatesTemp)
-	if lower := bytes.ToLower(text); bytes.Contains(lower, []byte("insert_id")) {
-		k.insertID = s.hasInsertID()
-	}
-	s.followTimestamp(j)
-}
-
 // runsUnseen names the statements that can do anything to the session's state.
 func runsUnseen(c *classifier.Class) bool { return c.Is(classifier.Opaque) }
 
 // xaEnded: after XA END the branch is still the session's, though the flags say
 // that no transaction is open.
-func xaEnded(c *classifier.Class) bool { return strings.HasPrefix(strings.ToLower(c.Digest), "xa end") }
+func xaEnded(c *classifier.Class) bool {
+	digest := strings.ToLower(c.Digest)
+	return strings.HasPrefix(digest[max(strings.LastIndex(digest, "xa "), 0):], "xa end") // the last of several
+}
 
 // followPrepare reads the pairs of verb and name; a text can have several.
 func (k *stickyState) followPrepare(c *classifier.Class) {
@@ -116,17 +87,6 @@ func (k *stickyState) followPrepare(c *classifier.Class) {
 		case "deallocate":
 			delete(k.prepared, names[1])
 		}
-	}
-}
-
-// afterFailedPrepare: MySQL drops the statement of that name before it reads the new text.
-func (k *stickyState) afterFailedPrepare(c *classifier.Class, e *wire.Error) {
-	if c.Kind != classifier.TextPrepare || c.Is(classifier.MultiStatement) || len(c.Names) != 2 || c.Names[0] != "prepare" {
-		return
-	}
-	switch e.Code {
-	case wire.ErrParse, wire.ErrNoSuchTable, wire.ErrBadField:
-		delete(k.prepared, c.Names[1])
 	}
 }
 
@@ -152,13 +112,12 @@ func mayLeaveSomething(text []byte, c *classifier.Class) bool {
 	if c.Is(classifier.Opaque) {
 		signs = append(signs, "@", "get_lock", "lock", "temporary")
 	}
+	return hasAny(text, signs...)
+}
+
+func hasAny(text []byte, signs ...string) bool {
 	lower := bytes.ToLower(text)
-	for _, sign := range signs {
-		if bytes.Contains(lower, []byte(sign)) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(signs, func(sign string) bool { return bytes.Contains(lower, []byte(sign)) })
 }
 
 // followTimestamp makes a timestamp that was set part of the state. What it was
@@ -209,27 +168,23 @@ func (s *session) askTimestamp() (value string, ok bool) {
 // to be held, and what ran unseen is undone before anybody else comes.
 func (s *session) followHeld(c *classifier.Class) {
 	s.home.Unclean = s.home.Unclean || runsUnseen(c) // temporary tables of a routine, nobody reports
+	unseen := runsUnseen(c) || mayTrigger(c) || s.relay.err != nil
 	ctx, cancel := context.WithTimeout(s.ctx, s.srv.opts.Backend.ConnectTimeout)
 	defer cancel()
 	held, err := s.srv.opts.Monitor.Held(ctx, s.home.Node.Addr, s.home.ThreadID)
 	if err == nil {
 		s.sticky.locks = held.UserLocks
 		s.sticky.locked.add(held)
-		s.sticky.userVars = s.sticky.userVars || (runsUnseen(c) || mayTrigger(c) || s.failedToSet(c)) && !s.keptUserVars(held.UserVars)
+		s.sticky.userVars = s.sticky.userVars || unseen && !s.keptUserVars(held.UserVars)
 		return
 	}
 	s.log.Debug().Err(err).Msg("cannot ask what a connection holds")
 	s.home.Dirty = s.home.Dirty || runsUnseen(c)
-	s.sticky.userVars = s.sticky.userVars || s.failedToSet(c) || (runsUnseen(c) || mayTrigger(c)) && s.state.HasUserVarsBut(hintVariables[:])
+	s.sticky.userVars = s.sticky.userVars || c.Is(classifier.SetsUserVars) || unseen && s.state.HasUserVarsBut(hintVariables[:])
 	switch {
 	case c.Is(classifier.GetLock):
 		s.sticky.locks = true
 	case c.Is(classifier.ReleaseLock) && strings.Contains(strings.ToLower(c.Digest), "release_all_locks"):
 		s.sticky.locks = false
 	}
-}
-
-// failedToSet tells of a statement that may have set user variables before it failed.
-func (s *session) failedToSet(c *classifier.Class) bool {
-	return s.relay.err != nil && c.Is(classifier.SetsUserVars)
 }

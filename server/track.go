@@ -276,7 +276,7 @@ func (s *session) filterTrack(block []byte) []byte {
 // it may have done something: an ERR has no room for it, and the next statement may
 // run elsewhere.
 func (s *session) askUntold(c *backend.Conn, j *job) {
-	if j.want == expectResult && (runsUnseen(j.class) || j.class.Is(classifier.MultiStatement)) && s.relay.err.Code != wire.ErrParse {
+	if j.want == expectResult && (runsUnseen(j.class) || j.class.Is(classifier.MultiStatement) || setsSeveral(j.class)) && s.relay.err.Code != wire.ErrParse {
 		s.fetchUntold(c)
 	}
 }

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"regexp"
 	"strings"
 
 	"causeway/classifier"
@@ -10,7 +11,8 @@ import (
 
 // followUntracked notices writes that no GTID tells of, and variables whose
 // changes the server does not report: such a session reads from the source.
-func (s *session) followUntracked(c *classifier.Class) {
+func (s *session) followUntracked(j *job) {
+	c := j.class
 	wrote := (c.Kind == classifier.Write || c.Kind == classifier.Call) && s.relay.ok.AffectedRows > 0 &&
 		(!c.Is(classifier.SelectInto) || c.Is(classifier.UnknownFunction)) // INTO counts the rows it read
 	logged := true
@@ -25,11 +27,15 @@ func (s *session) followUntracked(c *classifier.Class) {
 		s.homeOnly, s.untracked = reasonUntracked, true
 		s.raise(gtid.Set{}, s.view(), s.openWindow())
 	}
-	if c.Is(classifier.SetsUntracked) {
+	if c.Is(classifier.SetsUntracked) && !automatic.MatchString(s.textOf(j)) {
 		s.homeOnly, s.sticky.variables = reasonUntracked, true
 		s.home.Stained = s.home.Stained || strings.Contains(strings.ToLower(c.Digest), "resource group")
 	}
 }
+
+// automatic sets gtid_next to what it is: if it has been something else, the session is
+// known to have set it.
+var automatic = regexp.MustCompile(`(?i)^\s*set\s+((session|local)\s+|@@|@@(session|local)\.)?gtid_next\s*:?=\s*['"]automatic['"]\s*;?\s*$`)
 
 // countsChanges tells whether an OK counts the rows that a statement has changed. For a
 // client with CLIENT_FOUND_ROWS an UPDATE counts those it found and tells the others
