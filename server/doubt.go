@@ -337,10 +337,16 @@ func nothingSince(v *backend.View, set gtid.Set) bool {
 }
 
 // nothingRan: the text could not be parsed, and no routine or other statement ran
-// whose text it was.
+// whose text it was. The names of a SET's variables belong to its syntax.
 func (s *session) nothingRan(j *job) bool {
-	return s.relay.err.Code == wire.ErrParse && !j.class.Is(classifier.MultiStatement) && j.class.Kind != classifier.TextPrepare &&
-		j.class.Kind != classifier.Call && !j.class.Is(classifier.UnknownFunction)
+	c := j.class
+	switch s.relay.err.Code {
+	case wire.ErrUnknownSystemVariable:
+		return c.Kind == classifier.Set && !c.Is(classifier.MultiStatement)
+	case wire.ErrParse:
+		return c.Kind != classifier.TextPrepare && c.Kind != classifier.Call && !c.Flags.Any(classifier.MultiStatement|classifier.UnknownFunction)
+	}
+	return false
 }
 
 // learnTrx asks whether a transaction is open after an error that may have ended

@@ -276,10 +276,15 @@ func (s *session) filterTrack(block []byte) []byte {
 // it may have done something: an ERR has no room for it, and the next statement may
 // run elsewhere.
 func (s *session) askUntold(c *backend.Conn, j *job) {
-	if j.want == expectResult && (runsUnseen(j.class) || j.class.Is(classifier.MultiStatement) || setsSeveral(j.class)) && s.relay.err.Code != wire.ErrParse {
+	may := runsUnseen(j.class) || j.class.Is(classifier.MultiStatement) || setsSeveral(j.class)
+	if j.want == expectResult && (may && s.relay.err.Code != wire.ErrParse || elsewhere(c, j)) {
 		s.fetchUntold(c)
 	}
 }
+
+// elsewhere tells of a prepared statement of another schema than the connection's: a
+// server goes there and back, and tells of that in its next OK.
+func elsewhere(c *backend.Conn, j *job) bool { return j.stmt != nil && j.stmt.State.Schema != c.State().Schema }
 
 func (s *session) fetchUntold(c *backend.Conn) {
 	if s.askStatus(c) != nil {

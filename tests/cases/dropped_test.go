@@ -30,6 +30,9 @@ var droppedCases = []theCase{
 		exe("a", "d", num(0)).is("ERR 1049"), exe("a", "r").is("ERR 1049"), "b: SELECT COUNT(*) FROM t => 1", exe("a", "w", num(1)).is("ERR 1049"), exe("a", "d", num(0)).is("ERR 1049"), prep("a", "p", "DELETE FROM t").is("ERR 1049"), prep("a", "q", "SELECT COUNT(*) FROM cases.t"), exe("a", "q"), "b: SELECT * FROM t => 1,1000,other", exe("a", "q"),
 		prep("b", "w2", "INSERT INTO t (v) VALUES (?)"), exe("b", "w2", num(3)), "a: USE cases", exe("a", "d", num(0)).is("ERR 1049"), "a: SELECT COUNT(*) FROM t => 5", exe("b", "w2", num(4)), "b: SELECT COUNT(*) FROM t => 3", "a: SELECT COUNT(*) FROM t => 5",
 	)},
+	{row: "X4", name: "prepared in a schema that was dropped, and run in another", steps: steps(
+		"a: CREATE DATABASE cases3", "a: CREATE TABLE cases3.t LIKE t", "a: USE cases3", prep("a", "d", "DELETE FROM t WHERE id = ?"), "x: DROP DATABASE cases3", "a: USE cases", exe("a", "d", num(1)).is("ERR 1049"), `a: \quit`, "b: UPDATE t SET v = 11 WHERE id = 1 => OK",
+	)},
 	// b's connections are of another kind, so that a needs a new one each time.
 	{row: "X4", name: "a new connection for a schema that was dropped", options: map[string]func(*raw.Options){"b": func(o *raw.Options) { o.Caps |= wire.CapFoundRows }}, steps: steps(
 		toCases3("a"), "b: DROP DATABASE cases3 => OK", "b: USE cases2", "b: SELECT COUNT(*) FROM t => 1", "a: SELECT 1, COUNT(*) FROM cases.t => 1,5", "b: SELECT COUNT(*) FROM t FOR UPDATE => 1", "a: DELETE FROM t => ERR 1049", "b: SELECT COUNT(*) FROM t FOR UPDATE => 1", "a: INSERT INTO cases.t (v) VALUES (1) => OK", "b: SELECT COUNT(*) FROM t FOR UPDATE => 1", "a: SELECT COUNT(*) FROM t => ERR 1049", "b: CREATE DATABASE cases3 => OK", "a: DELETE FROM t => ERR 1146", "a: USE cases2", "a: SELECT COUNT(*) FROM t => 1 @replica",
