@@ -284,7 +284,9 @@ func (s *session) askUntold(c *backend.Conn, j *job) {
 
 // elsewhere tells of a prepared statement of another schema than the connection's: a
 // server goes there and back, and tells of that in its next OK.
-func elsewhere(c *backend.Conn, j *job) bool { return j.stmt != nil && j.stmt.State.Schema != c.State().Schema }
+func elsewhere(c *backend.Conn, j *job) bool {
+	return j.stmt != nil && j.stmt.State.Schema != c.State().Schema
+}
 
 func (s *session) fetchUntold(c *backend.Conn) {
 	if s.askStatus(c) != nil {
