@@ -64,7 +64,22 @@ func (s *State) Key() string { return s.key }
 // Var returns the value that the session gave a variable.
 func (s *State) Var(name string) (string, bool) {
 	v, ok := s.vars[name]
+	if isUserVar(name) {
+		v, _, _ = strings.Cut(v, numberIn)
+	}
 	return v, ok
+}
+
+// numberIn parts the literal of a user variable that is a number from the
+// collation_connection under which it was set: CONCAT() makes a string of it by that one.
+const numberIn = "\x00"
+
+// WithNumber returns the state with a user variable set to a number, under a collation.
+func (s *State) WithNumber(name, literal, collation string) *State {
+	if collation != "" {
+		literal += numberIn + collation
+	}
+	return s.WithVar(name, literal)
 }
 
 // Vars returns the names of all variables set, sorted.
@@ -319,22 +334,37 @@ func (s *State) afterResults(to *State) *State {
 }
 
 // userDiff returns the assignments of user variables. One that was never set
-// is NULL.
+// is NULL. A number that was set under another collation is set under that one again.
 func userDiff(from, to *State, role Role) []string {
 	if role == RoleReplica || !from.user && !to.user {
 		return nil
 	}
 	var out []string
-	for _, name := range to.Vars() {
-		if old, ok := from.vars[name]; isUserVar(name) && (!ok || old != to.vars[name]) {
-			out = append(out, userVar(name)+"="+to.vars[name])
+	now := to.vars[charsetVariables[3]]
+	under := now
+	use := func(collation string) {
+		if now != "" && collation != under {
+			out = append(out, charsetVariables[3]+"="+collation)
+			under = collation
 		}
+	}
+	for _, name := range to.Vars() {
+		value := to.vars[name]
+		if old, ok := from.vars[name]; !isUserVar(name) || ok && old == value {
+			continue
+		}
+		number, collation, is := strings.Cut(value, numberIn)
+		if is {
+			use(collation)
+		}
+		out = append(out, userVar(name)+"="+number)
 	}
 	for _, name := range from.Vars() {
 		if _, ok := to.vars[name]; isUserVar(name) && !ok {
 			out = append(out, userVar(name)+"=NULL")
 		}
 	}
+	use(now)
 	return out
 }
 

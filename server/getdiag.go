@@ -77,12 +77,13 @@ func (s *session) getDiagnostics(j *job) (bool, error) {
 		return true, s.sendWarned(1)
 	}
 	state, sets := s.state, make([]string, 0, len(q.items))
+	collation, _ := s.state.Var("collation_connection")
 	for _, item := range q.items {
 		value, ok := s.diagValue(item.item, number)
 		if !ok {
 			return true, s.fail(errAboutLast)
 		}
-		state = state.WithVar("@"+item.variable, value)
+		state = withUserVar(state, item.variable, value, collation)
 		sets = append(sets, "@`"+item.variable+"` = "+value)
 	}
 	s.state = state

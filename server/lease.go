@@ -102,17 +102,10 @@ func (s *session) knowCharset() {
 }
 
 // schemaFree tells whether a statement means the same in any schema, so that a
-// session without one can run it on a connection that has one.
+// session without one can run it on a connection that has one. None that may keep
+// the connection is: what comes after it would run in that schema.
 func schemaFree(j *job) bool {
-	if j.want == expectPrepare || j.stmt != nil {
-		return false
-	}
-	c := j.class
-	switch c.Kind {
-	case classifier.Use, classifier.Begin, classifier.Commit, classifier.Rollback, classifier.SetTransaction:
-		return !c.Is(classifier.MultiStatement)
-	}
-	return false
+	return j.want != expectPrepare && j.stmt == nil && j.class.Kind == classifier.Use && !j.class.Is(classifier.MultiStatement)
 }
 
 // discard closes a connection of the session.

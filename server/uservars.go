@@ -23,19 +23,40 @@ func mayTrigger(c *classifier.Class) bool {
 // those of the state: a value that is not as its literal may have been set unseen.
 func (s *session) keptUserVars(sums map[string]string) bool {
 	set := 0
+	var empty []string // the server shows an empty string as it shows NULL
 	for _, name := range s.state.Vars() {
 		literal, _ := s.state.Var(name)
 		if name[0] != '@' || strings.EqualFold(literal, "NULL") {
 			continue
 		}
-		as := func(value string) bool { return sums[name[1:]] == backend.VarSum(value) }
-		if !slices.ContainsFunc(classifier.KeptValues(literal, s.mode), as) {
+		values := classifier.KeptValues(literal, s.mode)
+		sum, ok := sums[name[1:]]
+		if !ok && slices.Contains(values, "") {
+			empty = append(empty, name[1:])
+			continue
+		}
+		if !slices.ContainsFunc(values, func(value string) bool { return sum == backend.VarSum(value) }) {
 			return false
 		}
 		set++
 	}
-	return set == len(sums)
+	return set == len(sums) && s.areSet(empty)
 }
+
+// areSet asks whether user variables of these names are not NULL.
+func (s *session) areSet(names []string) bool {
+	if len(names) == 0 {
+		return true
+	}
+	var list []string
+	for _, name := range names {
+		list = append(list, quotedVar(name)+" IS NOT NULL")
+	}
+	row, err := s.askHome("SELECT " + strings.Join(list, " AND "))
+	return err == nil && len(row) == 1 && row[0] == "1"
+}
+
+func quotedVar(name string) string { return "@`" + strings.ReplaceAll(name, "`", "``") + "`" }
 
 // namesUnset tells whether a statement names a user variable that was never set to a literal.
 func (s *session) namesUnset(c *classifier.Class) bool {
@@ -65,12 +86,36 @@ func (s *session) keepUserVars(c *backend.Conn, j *job) bool {
 		return false
 	}
 	state, on := s.state, c.State()
+	collation, _ := j.under.Var("collation_connection")
 	for _, v := range vars {
-		state, on = state.WithVar("@"+v.Name, v.Literal), on.WithVar("@"+v.Name, v.Literal)
+		if isNumber(v.Literal) && slices.ContainsFunc(j.class.Names, isCharset) {
+			return false // before or after it
+		}
+		state, on = withUserVar(state, v.Name, v.Literal, collation), withUserVar(on, v.Name, v.Literal, collation)
 	}
 	s.state = state
 	c.SetState(on)
 	return true
+}
+
+// withUserVar sets a user variable to a literal that was read under a collation.
+func withUserVar(state *backend.State, name, literal, collation string) *backend.State {
+	if isNumber(literal) {
+		return state.WithNumber("@"+name, literal, collation)
+	}
+	return state.WithVar("@"+name, literal)
+}
+
+// isNumber tells the literals of numbers from those of strings and NULL.
+func isNumber(literal string) bool {
+	lower := strings.ToLower(literal)
+	switch {
+	case lower == "true" || lower == "false" || strings.HasPrefix(lower, "cast("):
+		return true
+	case strings.HasPrefix(lower, "0x") || strings.HasPrefix(lower, "0b"):
+		return false
+	}
+	return strings.ContainsRune("+-.0123456789", rune(lower[0]))
 }
 
 // maxKept is how long a string is at most that is brought to other connections.
@@ -139,7 +184,7 @@ const askedOfVar = 5
 func (s *session) askVars(c *backend.Conn, vars []classifier.Assigned, ask []int) bool {
 	var list []string
 	for _, i := range ask {
-		list = append(list, fmt.Sprintf(askedVar, "@`"+strings.ReplaceAll(vars[i].Name, "`", "``")+"`"))
+		list = append(list, fmt.Sprintf(askedVar, quotedVar(vars[i].Name)))
 	}
 	s.keepDiagnostics(c)
 	s.bound(c)

@@ -205,6 +205,14 @@ var MendedSoFar = []Mended{
 	{"variables set to system variables pinned the session",
 		turns(by(0, aRead, q("/*!40101 SET @a=@@SQL_MODE, SQL_MODE='NO_AUTO_VALUE_ON_ZERO' */"), q("SELECT FOUND_ROWS(), ROW_COUNT()"), q("SET @b = @@session.unique_checks, unique_checks = 0")), by(1, write),
 			by(0, userTypes, userMade, q("SET sql_mode = @a, unique_checks = @b"), q("SELECT @@sql_mode, @@unique_checks")), by(1, write), by(0, q("SET @a = @@max_join_size, @b = @@long_query_time")), by(1, write), by(0, userTypes, userMade))},
+	{"a number that was set before SET NAMES, in a string",
+		turns(by(0, q("SET @a = TRUE, @b = 2.5"), q("SET NAMES gbk")), by(1, write), by(0, userMixed, q("SET @b = 1e3"), q("SET NAMES latin1")), by(1, write), by(0, userMixed, userMade))},
+	{"an empty string is no unset variable, and none that was set unseen",
+		turns(by(0, q("SET @b = +5, @a = ''"), t("SELECT $1.plus_one(4)")), by(1, write), by(0, userMade, userMixed))},
+	{"a session without a schema that uses SET TRANSACTION, or begins a snapshot, on a connection that was in one",
+		turns(by(1, initDB("$1"), write), by(0, Step{op: opChangeUser, resets: true}, q("SET @@transaction_isolation = 'READ-COMMITTED'"), t("DELETE FROM t WHERE id = 3"), q("START TRANSACTION WITH CONSISTENT SNAPSHOT"), t("DELETE FROM t WHERE id = 3"), commit))},
+	{"several SET in one text, in a READ ONLY transaction on a replica",
+		by(0, q("START TRANSACTION READ ONLY"), aRead, q("SET @a = 'x', @b = 2; SET @b = 3"), t("SELECT @a, @b, id FROM $1.words ORDER BY id"), q("SET @a = 'x', @n = 1 + 1; SET time_zone = 'bogus'"), t("SELECT @a, @b, id FROM $1.words ORDER BY id"), commit)},
 	{"user variables of names that are one for MySQL", turns(by(0, q("SET @`é` = 1").pin(PinUser), q("SET NAMES latin1"), q("SELECT @e")))},
 }
 
