@@ -95,7 +95,7 @@ func (s *session) carryUserVars(c *backend.Conn, j *job) {
 	for i, value := range row {
 		sets[i] += value
 	}
-	home, err := s.homeConn(j.start, true)
+	home, err := s.homeConn(j.start, false)
 	if err == nil {
 		s.sticky.userVars = true
 		s.bound(home)
