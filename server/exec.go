@@ -265,6 +265,8 @@ func (s *session) runOn(c *backend.Conn, j *job) error {
 // trxStatus are the flags that tell of a transaction.
 const trxStatus = wire.StatusInTrans | wire.StatusInTransReadonly
 
+const sessionStatus = wire.StatusAutocommit | wire.StatusNoBackslashEscapes | trxStatus
+
 // respond sends the client what is still due: an ERR, or nothing.
 func (s *session) respond() error {
 	if s.relay.lost != nil {
@@ -299,6 +301,9 @@ func (s *session) exchange(c *backend.Conn, j *job, plain bool) error {
 	}
 	if c == s.home && s.readTrx != nil {
 		r.addStatus = s.readTrx.Status & trxStatus // the client's transaction is on the replica
+	}
+	if j.want == expectRows { // of a cursor: it need not be where the session's transaction is
+		r.dropStatus, r.addStatus = sessionStatus, s.status&sessionStatus
 	}
 	if s.stale != nil {
 		s.addStaleNote(r, j, c)
@@ -434,7 +439,7 @@ func (s *session) finish(c *backend.Conn, j *job) {
 		}
 	}
 	if (c == s.readTrx || c == s.home) && s.lazy == nil {
-		s.status = c.Status&(wire.StatusAutocommit|wire.StatusNoBackslashEscapes|trxStatus) | r.addStatus
+		s.status = c.Status&sessionStatus | r.addStatus
 	}
 	if c == s.readTrx && j.want == expectResult {
 		s.followReadTrx(j.class)

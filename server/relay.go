@@ -73,8 +73,8 @@ type relay struct {
 	finish bool
 	// extraRow is one more row of the last result set; it adds to nothing else.
 	extraRow []byte
-	// addStatus is added to the status flags of every OK.
-	addStatus wire.Status
+	// addStatus is added to the status flags of every OK, without those of dropStatus.
+	addStatus, dropStatus wire.Status
 	// fixWarnings replaces the warning count by warnings.
 	fixWarnings bool
 	warnings    uint16
@@ -347,8 +347,8 @@ func (r *relay) forwardOK(b []byte, ok *wire.OK, last bool) error {
 		ok.Warnings = r.warnings
 		changed = true
 	}
-	if r.addStatus != 0 {
-		ok.Status |= r.addStatus
+	if r.addStatus|r.dropStatus != 0 {
+		ok.Status = ok.Status&^r.dropStatus | r.addStatus
 		changed = true
 	}
 	tells := len(r.untold) > 0 && !eof && r.toCaps.Has(wire.CapSessionTrack)

@@ -213,6 +213,8 @@ var MendedSoFar = []Mended{
 		turns(by(1, initDB("$1"), write), by(0, Step{op: opChangeUser, resets: true}, q("SET @@transaction_isolation = 'READ-COMMITTED'"), t("DELETE FROM t WHERE id = 3"), q("START TRANSACTION WITH CONSISTENT SNAPSHOT"), t("DELETE FROM t WHERE id = 3"), commit))},
 	{"several SET in one text, in a READ ONLY transaction on a replica",
 		by(0, q("START TRANSACTION READ ONLY"), aRead, q("SET @a = 'x', @b = 2; SET @b = 3"), t("SELECT @a, @b, id FROM $1.words ORDER BY id"), q("SET @a = 'x', @n = 1 + 1; SET time_zone = 'bogus'"), t("SELECT @a, @b, id FROM $1.words ORDER BY id"), commit)},
+	{"the status flags of rows that a cursor gives while a transaction has begun elsewhere, or on no server yet",
+		turns(by(0, Step{op: opPrepare, stmt: "a", text: "SELECT id, s FROM $1.words WHERE id > ? ORDER BY id"}, Step{op: opCursor, stmt: "a"}.bound(num(0)), begin, Step{op: opFetch, stmt: "a", num: 1}, write, Step{op: opFetch, stmt: "a", num: 1}, commit, q("SET autocommit = 0, sql_mode = 'NO_BACKSLASH_ESCAPES'"), Step{op: opFetch, stmt: "a", num: 3}))},
 	{"user variables of names that are one for MySQL", turns(by(0, q("SET @`é` = 1").pin(PinUser), q("SET NAMES latin1"), q("SELECT @e")))},
 }
 

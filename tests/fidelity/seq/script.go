@@ -44,6 +44,9 @@ func (st state) after(s Step) state {
 	if st.fixed {
 		frees &^= PinTemp | PinShadow
 	}
+	if st.pins&PinTables != 0 { // where HANDLER CLOSE is refused
+		frees &^= PinHandler
+	}
 	if st.pins&PinXA != 0 { // where DROP TEMPORARY TABLE is refused
 		frees &^= PinTemp | PinShadow
 	}
