@@ -17,8 +17,10 @@ func (s *session) mirrorSet(j *job) {
 	if c == nil || j.class.Kind != classifier.Set || !j.class.Is(classifier.SetsUserVars) || j.stmt != nil {
 		return
 	}
-	c.Unclean = true                                                                                    // no state tells of them there
-	if err := s.repeat(c, j); err != nil && !(s.relay.err != nil && errors.As(err, new(*wire.Error))) { // it fails there as well
+	c.Unclean = true // no state tells of them there
+	err := s.repeat(c, j)
+	failsToo := s.relay.err != nil && errors.As(err, new(*wire.Error))
+	if err != nil && !failsToo {
 		s.log.Debug().Err(err).Msg("cannot repeat SET on the replica of a read-only transaction")
 		c.Broken = true
 	}
